@@ -1,0 +1,30 @@
+"""Settings: the schema of every key, and loading with all problems in one report."""
+
+from ernie_pp.config.check import check_config
+from ernie_pp.config.load import dump_config, load_config
+from ernie_pp.config.schema import (
+    ClsConfig,
+    CpuConfig,
+    DataConfig,
+    ExportConfig,
+    ModelConfig,
+    RunConfig,
+    SizesConfig,
+    TextConfig,
+    TrainConfig,
+)
+
+__all__ = [
+    "ClsConfig",
+    "CpuConfig",
+    "DataConfig",
+    "ExportConfig",
+    "ModelConfig",
+    "RunConfig",
+    "SizesConfig",
+    "TextConfig",
+    "TrainConfig",
+    "check_config",
+    "dump_config",
+    "load_config",
+]

@@ -15,7 +15,13 @@ def _tuple_from_list(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-Strings = Annotated[tuple[str, ...], BeforeValidator(_tuple_from_list)]
+def _text_of_label(value: object) -> object:
+    # A label may be a number in the file and in the config; both become the same text.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Label = Annotated[str, BeforeValidator(_text_of_label)]
+Labels = Annotated[tuple[Label, ...], BeforeValidator(_tuple_from_list)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_tuple_from_list)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -163,7 +169,7 @@ class RunConfig(Section):
     overwrite: bool = Field(False, description="replace the results of an earlier run in output_dir")
     seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(42, description="seed of shuffling, dropout and new weights")
     device: Literal["auto", "cpu", "gpu"] = Field("auto", description="auto: a GPU where there is one")
-    labels: Strings | dict[str, str] | None = Field(
+    labels: Labels | dict[Label, Label] | None = Field(
         None, description="the labels in order, or data value: shown name; none: those of the training rows, sorted"
     )
     data: DataConfig = Field(default_factory=lambda: DataConfig(), description="the rows")

@@ -1,0 +1,80 @@
+"""Rules across keys: what contradicts, and what would have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ernie_pp.config.load import report
+from ernie_pp.config.schema import RunConfig, Section
+
+Problem = tuple[str, str]
+
+
+def check_config(config: RunConfig, *, source: str) -> None:
+    """Raise one ConfigError that lists every contradiction and every key without effect in a training run."""
+    rules = (_model_rules, _data_rules, _cls_rules, _train_rules)
+    problems = [(source, what) for rule in rules for what in rule(config)]
+    if problems:
+        raise report(problems)
+
+
+def _model_rules(config: RunConfig) -> Iterator[str]:
+    model = config.model
+    given = [name for name in ("name", "path", "sizes") if getattr(model, name) is not None]
+    if len(given) != 1:
+        yield f"model needs exactly one of name, path and sizes, got {' and '.join(given) or 'none'}"
+    if model.allow_pickle and model.sizes is not None:
+        yield "model.allow_pickle has no effect: model.sizes starts from random weights, no file is read"
+    if model.sizes is not None and config.text.max_length > model.sizes.max_positions:
+        yield f"text.max_length {config.text.max_length} is over model.sizes.max_positions {model.sizes.max_positions}"
+
+
+def _data_rules(config: RunConfig) -> Iterator[str]:
+    data = config.data
+    for name in ("train", "dev"):
+        if getattr(data, name) is None:
+            yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
+    sources = [source for source in (data.train, data.dev, data.test) if source]
+    if data.format != "auto" and data.format != "datasets" and any(s.startswith("datasets:") for s in sources):
+        yield f"data.format is {data.format}, but a datasets: source is named"
+    if data.format in ("jsonl", "json", "datasets"):
+        for name in ("header", "quoting"):
+            if _is_set(data, name):
+                yield f"data.{name} has no effect: it is about TSV and CSV, data.format is {data.format}"
+    if data.text_pair is not None and data.text_pair == data.text:
+        yield f"data.text_pair and data.text name the same column {data.text!r}"
+
+
+def _cls_rules(config: RunConfig) -> Iterator[str]:
+    cls = config.cls
+    if not cls.multi_label and _is_set(cls, "threshold"):
+        yield "cls.threshold has no effect: one label a text is the most probable; set cls.multi_label: true or drop it"
+    if not cls.multi_label and config.data.label_separator is not None:
+        yield "data.label_separator has no effect without cls.multi_label: true"
+    if cls.loss != "focal" and _is_set(cls, "focal_gamma"):
+        yield "cls.focal_gamma has no effect: cls.loss is not focal"
+    if isinstance(cls.class_weights, tuple):
+        if config.labels is not None and len(cls.class_weights) != len(config.labels):
+            yield f"cls.class_weights has {len(cls.class_weights)} numbers for {len(config.labels)} labels"
+        if any(weight <= 0 for weight in cls.class_weights):
+            yield f"cls.class_weights are {list(cls.class_weights)}, expected numbers above 0"
+        if config.labels is None:
+            yield "cls.class_weights as numbers needs `labels`, so that their order is known"
+    if config.labels is not None and len(config.labels) < (1 if cls.multi_label else 2):
+        yield f"labels has {len(config.labels)} entry; classification needs at least two"
+    names = list(config.labels.values()) if isinstance(config.labels, dict) else list(config.labels or ())
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"labels names {name!r} twice"
+
+
+def _train_rules(config: RunConfig) -> Iterator[str]:
+    train = config.train
+    if train.precision == "fp32" and _is_set(train, "amp_level"):
+        yield "train.amp_level has no effect: train.precision is fp32"
+    if train.schedule == "constant" and train.warmup == 1.0:
+        yield "train.warmup 1.0 never reaches the learning rate"
+
+
+def _is_set(section: Section, name: str) -> bool:
+    """Whether a key was given another value than its default (a resolved config names every key)."""
+    return getattr(section, name) != type(section).model_fields[name].default

@@ -1,0 +1,101 @@
+"""Questions about the keys of the schema: which there are, what they mean, which name a file that is read."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from ernie_pp.config.schema import RunConfig
+
+HUB_PREFIX = "datasets:"
+
+
+def find_field(key: Sequence[str]) -> FieldInfo | None:
+    """The schema's field of a key such as ("train", "epochs"); None where there is none."""
+    model: type[BaseModel] | None = RunConfig
+    field = None
+    for part in key:
+        field = model.model_fields.get(part) if model is not None else None
+        if field is None:
+            return None
+        model = _section_of(field)
+    return field
+
+
+def all_keys() -> list[str]:
+    """Every key with its section, `train.epochs`, in the schema's order."""
+    return [name for name, _ in _walk(RunConfig, "")]
+
+
+def describe_keys() -> list[tuple[str, str, str]]:
+    """(key, default, meaning) of every key, for `--keys`."""
+    return [(name, _default_of(field), field.description or "") for name, field in _walk(RunConfig, "")]
+
+
+def meaning(key: Sequence[str]) -> str:
+    """The schema's one line on a key; of the nearest known part for a longer one."""
+    for end in range(len(key), 0, -1):
+        field = find_field(key[:end])
+        if field is not None:
+            return field.description or ""
+    return ""
+
+
+def takes_text(field: FieldInfo) -> bool:
+    """Whether a key holds text (or text and null), so that a word from the command line needs no quotes."""
+    members = set(typing.get_args(field.annotation)) or {field.annotation}
+    return str in members and members <= {str, type(None)}
+
+
+def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> dict:
+    """The same values with every path that is read made absolute, starting from `folder`."""
+    resolved = {}
+    for name, value in values.items():
+        here = (*key, str(name))
+        field = find_field(here)
+        if isinstance(value, Mapping) and field is not None:
+            value = resolve_paths(value, folder, here)
+        elif isinstance(value, str) and field is not None and (field.json_schema_extra or {}).get("read_path"):  # type: ignore[union-attr]
+            value = value if value.startswith(HUB_PREFIX) else str((folder / value).resolve())
+        resolved[name] = value
+    return resolved
+
+
+def value_at(values: object, key: Sequence[str]) -> object:
+    """The value of a key in nested mappings; None where it is not given."""
+    for part in key:
+        values = values.get(part) if isinstance(values, Mapping) else None
+    return values
+
+
+def without(values: Mapping, keys: Sequence[Sequence[str]]) -> dict:
+    """A copy of nested mappings in which the given keys are not set."""
+    result = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+    for section, name in keys:
+        if isinstance(result.get(section), dict):
+            result[section].pop(name, None)
+    return result
+
+
+def _walk(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in model.model_fields.items():
+        section = _section_of(field)
+        yield prefix + name, field
+        if section is not None:
+            yield from _walk(section, f"{prefix}{name}.")
+
+
+def _section_of(field: FieldInfo) -> type[BaseModel] | None:
+    kinds = typing.get_args(field.annotation) if isinstance(field.annotation, types.UnionType) else (field.annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _default_of(field: FieldInfo) -> str:
+    if _section_of(field) is not None:
+        return ""
+    return "required" if field.is_required() else str(field.default)

@@ -1,0 +1,118 @@
+"""Strict YAML: plain scalars only, no duplicate key, no alias, bounded, and every key's line remembered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from ernie_pp.errors import ConfigError
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 20
+
+KeyPath = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The values of a YAML file and where each key stands, as `line:column` counted from 1."""
+
+    values: dict[str, object]
+    marks: dict[KeyPath, str]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's core scalars: `no` stays text, `3e-5` is a number, `2024-01-01` stays text."""
+
+    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (PyYAML's own class attribute)
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|false|False)$"), list("tTfF"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|)$"), ["~", "n", "N", ""])
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
+    list("-+.0123456789"),
+)
+_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
+
+
+def read_yaml(path: Path) -> Document:
+    """The document of one file; ConfigError names file, line and column of what is wrong."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(str(path), f"cannot be read: {error.strerror}", "Check the path of --config.") from error
+    if len(content) > MAX_BYTES:
+        raise ConfigError(str(path), f"has {len(content)} bytes; a config has at most {MAX_BYTES}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{path}:{line}", "is not UTF-8", "Save the file as UTF-8.") from error
+    return parse_yaml(text, source=str(path))
+
+
+def parse_yaml(text: str, *, source: str) -> Document:
+    """Like `read_yaml` for text that came from `source`."""
+    loader = _Loader(text)
+    try:
+        _check_events(text, source)
+        node = loader.get_single_node()
+        marks: dict[KeyPath, str] = {}
+        if node is not None:
+            _walk(node, (), marks, source)
+        values = {} if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise _syntax_error(error, source) from error
+    finally:
+        loader.dispose()
+    if not isinstance(values, dict):
+        raise ConfigError(source, f"holds {type(values).__name__}, expected `key: value` lines")
+    return Document(values, marks)
+
+
+def parse_scalar(text: str, *, source: str) -> object:
+    """The value of the right side of `key=value`."""
+    return parse_yaml(f"value: {text}", source=source).values.get("value")
+
+
+def _check_events(text: str, source: str) -> None:
+    # Events come before anything is built, so depth and aliases cannot blow up memory or the stack.
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        mark = event.start_mark
+        where = f"{source}:{mark.line + 1}:{mark.column + 1}"
+        if depth > MAX_DEPTH:
+            raise ConfigError(where, f"is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise ConfigError(where, "uses a YAML anchor or alias", "Write the value out, or use `extends`.")
+
+
+def _walk(node: yaml.Node, path: KeyPath, marks: dict[KeyPath, str], source: str) -> None:
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _walk(item, (*path, str(index)), marks, source)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    for key_node, value_node in node.value:
+        position = f"{key_node.start_mark.line + 1}:{key_node.start_mark.column + 1}"
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise ConfigError(f"{source}:{position}", "has a key that is not plain text")
+        key = (*path, key_node.value)
+        if key in marks:
+            raise ConfigError(f"{source}:{position}", f"gives {'.'.join(key)} twice, first at line {marks[key]}")
+        marks[key] = position
+        _walk(value_node, key, marks, source)
+
+
+def _syntax_error(error: yaml.YAMLError, source: str) -> ConfigError:
+    mark = getattr(error, "problem_mark", None)
+    where = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
+    problem = getattr(error, "problem", None) or str(error)
+    return ConfigError(where, f"is not valid YAML: {problem}", "Check the indentation, quotes and colons there.")
