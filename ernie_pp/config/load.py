@@ -127,7 +127,7 @@ def _describe(problem: Mapping, origins: Mapping[KeyPath, str], source: str) -> 
     meaning = fields.meaning(key)
     value = problem["input"]
     what = f"{name} is {value!r}" + (f" ({meaning})" if meaning else "") + ": "
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should be ", "expected ")
     return where, what, message
 
 

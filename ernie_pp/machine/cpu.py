@@ -1,0 +1,86 @@
+"""CPU switches that must be made before Paddle is loaded: the math library's fast path, and the heap.
+
+The Paddle wheel's math library looks at the CPU's maker and takes a slow path on anything but Intel; a documented
+variable of that library overrides the choice. glibc gives large blocks back to the system after every operator, and
+each step pays for the page faults; `mallopt` keeps them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+MATH_SWITCH = "MKL_DEBUG_CPU_TYPE"
+_AVX512 = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
+_AVX2 = {"avx2", "fma"}
+# Numbers of glibc's <malloc.h>.
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
+
+
+@dataclass(frozen=True)
+class CpuSetup:
+    """What was set, for the log; `problems` says what is still slow and why."""
+
+    model: str
+    math_switch: str | None
+    keeps_heap: bool
+    threads: int
+    problems: tuple[str, ...]
+
+    def __str__(self) -> str:
+        math = f"{MATH_SWITCH}={self.math_switch}" if self.math_switch else "the math library's own choice"
+        heap = "kept between steps" if self.keeps_heap else "returned to the system"
+        return f"CPU {self.model}: {self.threads} threads, {math}, freed memory {heap}"
+
+
+def set_up_cpu(*, math: str, keep_heap: bool, threads: int | None) -> CpuSetup:
+    """Make the switches for this process. Call it before anything imports paddle."""
+    maker, model, flags = read_cpu_info()
+    problems = []
+    late = any(name == "paddle" or name.endswith("libpaddle") for name in sys.modules)
+    if late:
+        problems.append("Paddle was loaded before the CPU switches were made; they may have no effect")
+    wanted = choose_math_switch(maker, flags) if math == "auto" else None
+    if wanted is not None:
+        os.environ.setdefault(MATH_SWITCH, wanted)
+    elif math == "off" and choose_math_switch(maker, flags) and MATH_SWITCH not in os.environ:
+        problems.append(f"the math library takes its slow path on this {maker} CPU (cpu.math: off)")
+    count = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
+    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
+    return CpuSetup(model, os.environ.get(MATH_SWITCH), keep_heap and _keep_heap(), count, tuple(problems))
+
+
+def choose_math_switch(maker: str, flags: set[str]) -> str | None:
+    """The value that selects the widest vectors this CPU has; None where the library chooses well by itself."""
+    if maker not in ("AuthenticAMD", "HygonGenuine"):
+        return None
+    if flags >= _AVX512:
+        return "7"
+    return "5" if flags >= _AVX2 else None
+
+
+def read_cpu_info(path: Path = Path("/proc/cpuinfo")) -> tuple[str, str, set[str]]:
+    """(maker, model name, flags) of the first CPU; empty where the system does not say."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "", "unknown", set()
+    values: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        values.setdefault(key.strip(), value.strip())
+    return values.get("vendor_id", ""), values.get("model name", "unknown"), set(values.get("flags", "").split())
+
+
+def _keep_heap() -> bool:
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return False  # Not glibc: there is no such switch.
+    return all(
+        mallopt(option, value) == 1
+        for option, value in ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 64 << 20))
+    )

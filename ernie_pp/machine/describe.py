@@ -1,0 +1,50 @@
+"""Versions and devices of this machine, for `doctor`, the log and the report."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+
+PACKAGES = ("paddlepaddle", "paddlepaddle-gpu", "paddlenlp", "tokenizers", "safetensors", "datasets", "numpy", "pydantic")
+
+
+def describe_machine() -> dict[str, str]:
+    """Name and value of what matters about this machine, in the order to show it. Loads nothing heavy."""
+    lines = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    lines.update({name: version for name in PACKAGES if (version := _version(name))})
+    lines["cores"] = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    lines["memory"] = f"{memory_bytes() / 2**30:.1f} GiB"
+    return lines
+
+
+def version_problems() -> list[str]:
+    """What is wrong with the installed packages, each with what to do."""
+    cpu, gpu = _version("paddlepaddle"), _version("paddlepaddle-gpu")
+    if cpu and gpu:
+        return ["paddlepaddle and paddlepaddle-gpu are both installed and overwrite each other: uninstall both, install one"]
+    if not cpu and not gpu:
+        return ['Paddle is not installed: pip install "ernie-pp[cpu]", or the GPU wheel as the README says']
+    return []
+
+
+def memory_bytes() -> int:
+    """Physical memory, or the container's limit where that is smaller."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 0
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(name, encoding="ascii") as file:
+                total = min(total, int(file.read()))
+        except (OSError, ValueError):
+            continue
+    return total
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
