@@ -1,0 +1,55 @@
+"""The labels of a run: their values in the data, their shown names, their order."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ernie_pp.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Labels in a fixed order. `values` is what the data says, `names` what predictions say."""
+
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def from_config(cls, labels: Sequence[str] | Mapping[str, str]) -> LabelSet:
+        """A list names the labels by their values; a mapping gives each value a name of its own."""
+        if isinstance(labels, Mapping):
+            return cls(tuple(labels), tuple(labels.values()))
+        return cls(tuple(labels), tuple(labels))
+
+    @classmethod
+    def from_data(cls, values: Iterable[str]) -> LabelSet:
+        """The distinct values, in the order of numbers where all are numbers, else of code points."""
+        distinct = set(values)
+        if len(distinct) < 2:
+            raise ConfigError(
+                "labels", f"the training rows hold {sorted(distinct)}; at least two labels are needed", "Check data.label."
+            )
+        numeric = all(value.lstrip("-").isascii() and value.lstrip("-").isdigit() for value in distinct)
+        ordered = tuple(sorted(distinct, key=int if numeric else None))  # type: ignore[arg-type]
+        return cls(ordered, ordered)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def index_of(self, value: str) -> int | None:
+        """Position of a label given by its value or its name; None where it is neither."""
+        return self._positions.get(value)
+
+    def nearest(self, value: str) -> str | None:
+        """The known label that looks most like `value`, for an error message."""
+        known = [*self.values, *self.names]
+        close = difflib.get_close_matches(value, known, n=1, cutoff=0.4)
+        return close[0] if close else None
+
+    @functools.cached_property
+    def _positions(self) -> dict[str, int]:
+        # A value wins over another label's name.
+        return {name: i for i, name in enumerate(self.names)} | {value: i for i, value in enumerate(self.values)}

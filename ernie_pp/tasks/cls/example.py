@@ -1,0 +1,106 @@
+"""A row of text with its labels, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.labels import LabelSet
+from ernie_pp.data.rows import Fault, Place, Row
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which fields of a row hold what; `label` None: rows to predict, labels are not looked at."""
+
+    text: str
+    text_pair: str | None
+    label: str | None
+    multi_label: bool = False
+    label_separator: str | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """One text (or pair) and the labels its file gives it, as text; None where they are not known."""
+
+    place: Place
+    text: str
+    text_pair: str | None
+    labels: tuple[str, ...] | None
+
+
+def read_examples(rows: Iterable[Row], columns: Columns, faults: Faults) -> Iterator[Example]:
+    """Every sound row as an example, in order; each other one becomes a fault."""
+    for row in rows:
+        text = _read_text(row, columns.text, faults)
+        pair = _read_text(row, columns.text_pair, faults) if columns.text_pair is not None else None
+        labels = _read_labels(row, columns, faults) if columns.label is not None else None
+        bad = text is None or (columns.text_pair is not None and pair is None)
+        if bad or (columns.label is not None and labels is None):
+            continue
+        yield Example(row.place, text, pair, labels)  # type: ignore[arg-type]
+
+
+def keep_known_labels(examples: Iterable[Example], labels: LabelSet, faults: Faults, column: str) -> Iterator[Example]:
+    """The examples whose labels are all in the set; each other one becomes a fault that names the nearest label."""
+    for example in examples:
+        unknown = [label for label in example.labels or () if labels.index_of(label) is None]
+        if not unknown:
+            yield example
+            continue
+        nearest = labels.nearest(unknown[0])
+        hint = f' (nearest: "{nearest}")' if nearest else ""
+        expected = f"one of {', '.join(labels.values[:12])}{', ...' if len(labels) > 12 else ''}{hint}"
+        advice = 'Correct the row, or add the label to "labels" in the config.'
+        faults.add(Fault(example.place, column, unknown[0], expected, advice))
+
+
+def _read_text(row: Row, column: str, faults: Faults) -> str | None:
+    if column not in row.fields:
+        known = ", ".join(map(str, row.fields)) or "none"
+        faults.add(Fault(row.place, column, "(missing)", f"a field of that name; this row has: {known}"))
+        return None
+    value = row.fields[column]
+    if not isinstance(value, str):
+        faults.add(Fault(row.place, column, repr(value), "text"))
+        return None
+    if not value.strip("\ufeff\u200b \t\r\n\u3000\x00"):
+        faults.add(Fault(row.place, column, value, "a text that is not empty", "Remove the row, or fill it in."))
+        return None
+    return value
+
+
+def _read_labels(row: Row, columns: Columns, faults: Faults) -> tuple[str, ...] | None:
+    column = columns.label or ""
+    if column not in row.fields:
+        known = ", ".join(map(str, row.fields)) or "none"
+        faults.add(Fault(row.place, column, "(missing)", f"a field of that name; this row has: {known}"))
+        return None
+    value = row.fields[column]
+    parts = _split_labels(value, columns) if columns.multi_label else [value]
+    labels = [_label_text(part) for part in parts] if parts is not None else [None]
+    if any(label is None for label in labels):
+        expected = "a list of labels, each text or a whole number" if columns.multi_label else "a label: text or a whole number"
+        faults.add(Fault(row.place, column, repr(value) if value != "" else "", expected))
+        return None
+    return tuple(dict.fromkeys(labels))  # type: ignore[arg-type]
+
+
+def _split_labels(value: object, columns: Columns) -> list | None:
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, str):
+        return [value]
+    if columns.label_separator is None:
+        return [value] if value.strip() else []
+    return [part for part in value.split(columns.label_separator) if part.strip()]
+
+
+def _label_text(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    return (value.strip() or None) if isinstance(value, str) else None
