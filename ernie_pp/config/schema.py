@@ -38,9 +38,13 @@ class Section(BaseModel):
 class DataConfig(Section):
     """Where the rows are and how to read them."""
 
-    train: str | None = Field(None, description="training rows: a file, or datasets:NAME[:SUBSET]", json_schema_extra=READ_PATH)
+    train: str | None = Field(
+        None, description="training rows: a file, or datasets:NAME[:SUBSET]", json_schema_extra=READ_PATH
+    )
     dev: str | None = Field(None, description="rows the best checkpoint is chosen on", json_schema_extra=READ_PATH)
-    test: str | None = Field(None, description="rows measured once, with the best checkpoint", json_schema_extra=READ_PATH)
+    test: str | None = Field(
+        None, description="rows measured once, with the best checkpoint", json_schema_extra=READ_PATH
+    )
     train_split: str = Field("train", description="split of a datasets: source used for data.train")
     dev_split: str = Field("validation", description="split of a datasets: source used for data.dev")
     test_split: str = Field("test", description="split of a datasets: source used for data.test")
@@ -52,7 +56,8 @@ class DataConfig(Section):
     label: str = Field("label", description="name of the label's column or field")
     header: bool = Field(True, description="whether a TSV or CSV file begins with a line of column names")
     quoting: Literal["auto", "none", "double"] = Field(
-        "auto", description='double: fields may stand in "..."; none: quotes are text; auto: double for CSV, none for TSV'
+        "auto",
+        description='double: fields may stand in "..."; none: quotes are text; auto: double for CSV, none for TSV',
     )
     label_separator: str | None = Field(None, description="what separates the labels of a multi-label text field")
     on_error: Literal["stop", "skip"] = Field("stop", description="a bad row stops the run, or is skipped and listed")
@@ -98,7 +103,9 @@ class ModelConfig(Section):
     name: str | None = Field(None, description="PaddleNLP model name, e.g. ernie-3.0-medium-zh (downloaded)")
     path: str | None = Field(None, description="folder in PaddleNLP's layout", json_schema_extra=READ_PATH)
     sizes: SizesConfig | None = Field(None, description="sizes alone: random weights")
-    allow_pickle: bool = Field(False, description="read model_state.pdparams (restricted reader) where no safetensors is")
+    allow_pickle: bool = Field(
+        False, description="read model_state.pdparams (restricted reader) where no safetensors is"
+    )
     dropout: Fraction | None = Field(None, description="dropout of the encoder; none: as the model's config says")
 
 

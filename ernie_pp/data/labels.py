@@ -29,9 +29,8 @@ class LabelSet:
         """The distinct values, in the order of numbers where all are numbers, else of code points."""
         distinct = set(values)
         if len(distinct) < 2:
-            raise ConfigError(
-                "labels", f"the training rows hold {sorted(distinct)}; at least two labels are needed", "Check data.label."
-            )
+            what = f"the training rows hold {sorted(distinct)}; at least two labels are needed"
+            raise ConfigError("labels", what, "Check data.label.")
         numeric = all(value.lstrip("-").isascii() and value.lstrip("-").isdigit() for value in distinct)
         ordered = tuple(sorted(distinct, key=int if numeric else None))  # type: ignore[arg-type]
         return cls(ordered, ordered)

@@ -48,7 +48,7 @@ def set_up_cpu(*, math: str, keep_heap: bool, threads: int | None) -> CpuSetup:
         os.environ.setdefault(MATH_SWITCH, wanted)
     elif math == "off" and choose_math_switch(maker, flags) and MATH_SWITCH not in os.environ:
         problems.append(f"the math library takes its slow path on this {maker} CPU (cpu.math: off)")
-    count = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
+    count = threads or count_cores()
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
     return CpuSetup(model, os.environ.get(MATH_SWITCH), keep_heap and _keep_heap(), count, tuple(problems))
 
@@ -73,6 +73,11 @@ def read_cpu_info(path: Path = Path("/proc/cpuinfo")) -> tuple[str, str, set[str
         key, _, value = line.partition(":")
         values.setdefault(key.strip(), value.strip())
     return values.get("vendor_id", ""), values.get("model name", "unknown"), set(values.get("flags", "").split())
+
+
+def count_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _keep_heap() -> bool:

@@ -6,14 +6,25 @@ import importlib.metadata
 import os
 import platform
 
-PACKAGES = ("paddlepaddle", "paddlepaddle-gpu", "paddlenlp", "tokenizers", "safetensors", "datasets", "numpy", "pydantic")
+from ernie_pp.machine.cpu import count_cores
+
+PACKAGES = (
+    "paddlepaddle",
+    "paddlepaddle-gpu",
+    "paddlenlp",
+    "tokenizers",
+    "safetensors",
+    "datasets",
+    "numpy",
+    "pydantic",
+)
 
 
 def describe_machine() -> dict[str, str]:
     """Name and value of what matters about this machine, in the order to show it. Loads nothing heavy."""
     lines = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
     lines.update({name: version for name in PACKAGES if (version := _version(name))})
-    lines["cores"] = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    lines["cores"] = str(count_cores())
     lines["memory"] = f"{memory_bytes() / 2**30:.1f} GiB"
     return lines
 
@@ -22,7 +33,7 @@ def version_problems() -> list[str]:
     """What is wrong with the installed packages, each with what to do."""
     cpu, gpu = _version("paddlepaddle"), _version("paddlepaddle-gpu")
     if cpu and gpu:
-        return ["paddlepaddle and paddlepaddle-gpu are both installed and overwrite each other: uninstall both, install one"]
+        return ["paddlepaddle and paddlepaddle-gpu overwrite each other: uninstall both, then install one"]
     if not cpu and not gpu:
         return ['Paddle is not installed: pip install "ernie-pp[cpu]", or the GPU wheel as the README says']
     return []

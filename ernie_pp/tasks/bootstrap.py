@@ -34,4 +34,5 @@ def _draw(num_rows: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         count = min(size, NUM_RESAMPLES - start)
         drawn = rng.integers(0, num_rows, size=(count, num_rows))
         rows = np.arange(count)[:, None] * num_rows
-        yield np.bincount((drawn + rows).ravel(), minlength=count * num_rows).reshape(count, num_rows).astype(np.float64)
+        counts = np.bincount((drawn + rows).ravel(), minlength=count * num_rows)
+        yield counts.reshape(count, num_rows).astype(np.float64)

@@ -82,7 +82,8 @@ def _read_labels(row: Row, columns: Columns, faults: Faults) -> tuple[str, ...] 
     parts = _split_labels(value, columns) if columns.multi_label else [value]
     labels = [_label_text(part) for part in parts] if parts is not None else [None]
     if any(label is None for label in labels):
-        expected = "a list of labels, each text or a whole number" if columns.multi_label else "a label: text or a whole number"
+        what = "a list of labels, each" if columns.multi_label else "a label:"
+        expected = f"{what} text or a whole number"
         faults.add(Fault(row.place, column, repr(value) if value != "" else "", expected))
         return None
     return tuple(dict.fromkeys(labels))  # type: ignore[arg-type]

@@ -45,5 +45,6 @@ def test_a_label_without_a_positive_row_keeps_one_half():
 
 
 def test_choose_labels_marks_exactly_one_for_single_label():
-    chosen = choose_labels(np.random.default_rng(0).normal(size=(20, 4)), DecodeSettings(tuple("abcd"), False, (0.5,) * 4))
+    settings = DecodeSettings(tuple("abcd"), False, (0.5,) * 4)
+    chosen = choose_labels(np.random.default_rng(0).normal(size=(20, 4)), settings)
     assert (chosen.sum(axis=1) == 1).all()

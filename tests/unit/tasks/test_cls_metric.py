@@ -15,8 +15,11 @@ def test_single_label_figures_equal_scikit_learn(num_labels, num_rows, average):
     rng = np.random.default_rng(num_labels)
     true, given = rng.integers(0, num_labels, num_rows), rng.integers(0, num_labels, num_rows)
     result = measure(
-        _one_hot(given, num_labels), _one_hot(true, num_labels), tuple(map(str, range(num_labels))),
-        multi_label=False, headline="accuracy",
+        _one_hot(given, num_labels),
+        _one_hot(true, num_labels),
+        tuple(map(str, range(num_labels))),
+        multi_label=False,
+        headline="accuracy",
     )
     expected = oracle.precision_recall_fscore_support(true, given, average=average, zero_division=0)
     got = [result.values[f"{average}_{name}"] for name in ("precision", "recall", "f1")]

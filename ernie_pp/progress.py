@@ -1,0 +1,84 @@
+"""Progress of what takes longer than two seconds: a bar with an ETA on a terminal, plain log lines elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+LOG = logging.getLogger("ernie_pp")
+SECONDS_BETWEEN_LINES = 10.0
+# What ends sooner than this shows nothing.
+QUIET_S = 2.0
+
+
+class Tracker(Protocol):
+    """What `track` hands to the work: call `advance` as units of it are done."""
+
+    def advance(self, count: int = 1, **shown: object) -> None:
+        """Count `count` more units done; `shown` are named values beside the bar, such as the loss."""
+
+
+@contextmanager
+def track(title: str, total: int, *, unit: str) -> Iterator[Tracker]:
+    """Show how far `title` is of `total` units."""
+    if sys.stderr.isatty():
+        with _bar(title, total) as tracker:
+            yield tracker
+    else:
+        yield _Lines(title, total, unit)
+
+
+class _Lines:
+    def __init__(self, title: str, total: int, unit: str) -> None:
+        self.title, self.total, self.unit = title, total, unit
+        self.done, self.start = 0, time.monotonic()
+        self.last = self.start + QUIET_S - SECONDS_BETWEEN_LINES
+
+    def advance(self, count: int = 1, **shown: object) -> None:
+        self.done += count
+        now = time.monotonic()
+        if now - self.last < SECONDS_BETWEEN_LINES:
+            return
+        self.last = now
+        left = (now - self.start) / max(self.done, 1) * max(self.total - self.done, 0)
+        share = 100 * self.done / max(self.total, 1)
+        values = "".join(f" {name}={value}" for name, value in shown.items())
+        done = f"{self.done}/{self.total} {self.unit} {share:.0f} %"
+        LOG.info("%s: %s, ETA %s%s", self.title, done, format_seconds(left), values)
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Tracker]:
+    # Loaded late: a bar needs it, `--help` does not.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("ETA"))
+    values = TextColumn("{task.fields[values]}")
+    with Progress(*columns, TimeRemainingColumn(), values, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total, values="")
+
+        class Bar:
+            def advance(self, count: int = 1, **shown: object) -> None:
+                text = " ".join(f"{name}={value}" for name, value in shown.items())
+                progress.update(task, advance=count, values=text)
+
+        yield Bar()
+
+
+def format_seconds(seconds: float) -> str:
+    """1:02:03 or 2:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

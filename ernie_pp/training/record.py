@@ -1,0 +1,57 @@
+"""What a run writes while it trains: log.jsonl, one line a logged step or evaluation, and VisualDL scalars."""
+
+from __future__ import annotations
+
+import json
+import logging
+import resource
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+LOG = logging.getLogger("ernie_pp")
+
+
+class RunRecord:
+    """Open log files of one run; use as a context manager."""
+
+    def __init__(self, log: Path, visualdl: Path) -> None:
+        self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
+        self._scalars = _open_scalars(visualdl)
+        self.history: list[dict] = []
+
+    def __enter__(self) -> RunRecord:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._scalars.close()
+
+    def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
+        """One line: kind ("train" or "evaluate"), step, time and the values; numbers become VisualDL scalars too."""
+        line = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
+        self.history.append(line)
+        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.flush()
+        for name, value in values.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
+
+
+def peak_memory_bytes(*, gpu: bool) -> int:
+    """Most memory this process has held: of the GPU where it computes there, else of the machine."""
+    if gpu:
+        import paddle
+
+        return int(paddle.device.cuda.max_memory_allocated())
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _open_scalars(folder: Path):  # noqa: ANN202 (VisualDL's own type)
+    from visualdl import LogWriter
+
+    # VisualDL logs through the root logger while it opens its file.
+    logging.getLogger("visualdl").setLevel(logging.ERROR)
+    return LogWriter(logdir=str(folder))
