@@ -1,0 +1,118 @@
+"""Texts cut into word pieces, a batch at a time, each piece with the characters it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ernie_pp.errors import DataError
+from ernie_pp.text.characters import BLANK, KEPT, MARK, CharacterTable
+from ernie_pp.text.wordpiece import WordPieces
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of several texts on end, without special tokens: text i has `splits[i]:splits[i + 1]`.
+
+    `starts` and `ends` count code points of the text the piece is from. Neighbouring pieces never overlap, but for
+    one case: a character that is taken apart (a Hangul syllable into its letters) may give several pieces, which
+    then share it. A combining mark that the tokenizer strips belongs to the piece of its base character. No piece
+    has blanks, control characters (zero-width and direction marks among them) or a mark that follows no character,
+    unless they stand inside it.
+    """
+
+    ids: np.ndarray  # int32 [pieces]
+    starts: np.ndarray  # int32 [pieces]
+    ends: np.ndarray  # int32 [pieces], exclusive
+    splits: np.ndarray  # int64 [texts + 1]
+
+
+def cut_into_pieces(texts: Sequence[str], *, characters: CharacterTable, word_pieces: WordPieces) -> Pieces:
+    """Cut as PaddleNLP's ErnieTokenizer does: clean, lower, strip accents, split on symbols, greedy WordPiece."""
+    codes = _codes(texts)
+    bounds = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=bounds[1:])
+    characters.learn(codes)
+    normal, sources, alone = _normal_form(codes, characters)
+    groups, ends_with_marks = _group(characters.kinds[codes], text_starts=bounds[:-1])
+    word_starts = _word_starts(groups[sources], alone)
+    ids, piece_starts = _split_words(normal, word_starts, word_pieces)
+    starts = sources[piece_starts]
+    ends = ends_with_marks[sources[np.append(piece_starts[1:], len(normal))[: len(starts)] - 1]]
+    splits = np.searchsorted(starts, bounds)
+    shift = np.repeat(bounds[:-1], np.diff(splits))
+    return Pieces(ids, (starts - shift).astype(np.int32), (ends - shift).astype(np.int32), splits)
+
+
+def _codes(texts: Sequence[str]) -> np.ndarray:
+    try:
+        return np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    except UnicodeEncodeError:
+        pass
+    for index, text in enumerate(texts):
+        place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
+        if place is not None:
+            raise DataError(
+                f"text {index} of the batch, character {place}",
+                f"U+{ord(text[place]):04X} is half of a surrogate pair, not a character",
+                "Repair the text's encoding, or remove the character.",
+            )
+    raise AssertionError("UTF-32 refuses surrogates only")
+
+
+def _normal_form(codes: np.ndarray, characters: CharacterTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All kept characters in normal form, the place in `codes` of each, and whether it stands alone."""
+    lengths = characters.lengths[codes]
+    kept = np.flatnonzero(lengths)
+    lengths = lengths[kept].astype(np.int64)
+    sources = np.repeat(kept, lengths)
+    within = np.arange(len(sources)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = characters.firsts[codes[sources]] + within
+    return characters.forms[places], sources, characters.alone[places]
+
+
+def _group(kinds: np.ndarray, *, text_starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each character the number of breaks (blank, new text) up to it, and its end with the marks it carries."""
+    breaks = kinds == BLANK
+    breaks[text_starts[text_starts < len(kinds)]] = True
+    groups = np.cumsum(breaks)
+    ends = np.arange(1, len(kinds) + 1)
+    marks = np.flatnonzero(kinds == MARK)
+    if len(marks):
+        kept = np.flatnonzero(kinds == KEPT)
+        bases = np.searchsorted(kept, marks) - 1
+        marks, bases = marks[bases >= 0], kept[bases[bases >= 0]]
+        same = groups[marks] == groups[bases]
+        # Marks ascend, and of several values for one place the last stays: the base's last mark.
+        ends[bases[same]] = marks[same] + 1
+    return groups, ends
+
+
+def _word_starts(groups: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    """Places in the normal form where a word begins."""
+    if not len(alone):
+        return np.zeros(0, np.int64)
+    begins = alone.copy()
+    begins[0] = True
+    begins[1:] |= alone[:-1] | (groups[1:] != groups[:-1])
+    return np.flatnonzero(begins)
+
+
+def _split_words(normal: np.ndarray, word_starts: np.ndarray, word_pieces: WordPieces) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of all pieces and the place in the normal form where each begins."""
+    word_ends = np.append(word_starts[1:], len(normal))[: len(word_starts)]
+    is_long = word_ends - word_starts > 1
+    text = normal.tobytes().decode("utf-32-le")
+    bounds = zip(word_starts[is_long].tolist(), word_ends[is_long].tolist(), strict=True)
+    long_counts, long_ids, long_places = word_pieces.split([text[start:end] for start, end in bounds])
+    counts = np.ones(len(word_starts), np.int64)
+    counts[is_long] = long_counts
+    of_long = np.repeat(is_long, counts)
+    ids = np.empty(len(of_long), np.int32)
+    ids[~of_long] = word_pieces.ids_of_characters(normal[word_starts[~is_long]])
+    ids[of_long] = long_ids
+    piece_starts = np.repeat(word_starts, counts)
+    piece_starts[of_long] += long_places
+    return ids, piece_starts
