@@ -45,6 +45,8 @@ def save_model_folder(
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary folder to fill; when the block ends well it is synced and takes the place of `folder`."""
     temporary, old = (folder.with_name(f".{folder.name}.{kind}") for kind in ("tmp", "old"))
+    if old.exists() and not folder.exists():
+        os.rename(old, folder)  # a process died between the two renames below
     for leftover in (temporary, old):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
@@ -56,7 +58,8 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         os.rename(temporary, folder)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise RunError(str(folder), f"cannot be written: {error.strerror or error}", "Make room or check the rights.") from error
+        what = f"cannot be written: {error.strerror or error}"
+        raise RunError(str(folder), what, "Make room on the disk, or check the rights.") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

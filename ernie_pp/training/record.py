@@ -49,7 +49,7 @@ def peak_memory_bytes(*, gpu: bool) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _open_scalars(folder: Path):  # noqa: ANN202 (VisualDL's own type)
+def _open_scalars(folder: Path):
     from visualdl import LogWriter
 
     # VisualDL logs through the root logger while it opens its file.

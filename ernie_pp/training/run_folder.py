@@ -53,7 +53,8 @@ class RunFolder:
                 path = self.root / name
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         except OSError as error:
-            raise RunError(str(self.root), f"cannot be written: {error.strerror}", "Choose another output_dir.") from error
+            what = f"cannot be written: {error.strerror}"
+            raise RunError(str(self.root), what, "Choose another output_dir.") from error
 
 
 def write_json(path: Path, values: object) -> None:

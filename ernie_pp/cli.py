@@ -1,0 +1,186 @@
+"""The command line: the verbs and their words, nothing else. Each verb's work is in `ernie_pp.jobs`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from ernie_pp import __version__
+from ernie_pp.errors import ErniePPError
+
+KINDS = ("cls",)
+
+
+def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
+    """Run one command and return its exit code. `task` fixes the kind of problem (`python -m ernie_pp.tasks.cls`)."""
+    arguments = _build_parser(task).parse_args(words)
+    _set_up_logging(arguments.quiet)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return arguments.run(arguments)
+    except ErniePPError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody to tell, and Python must not try at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 128 + signal.SIGINT
+
+
+def _stop(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _build_parser(task: str | None) -> argparse.ArgumentParser:
+    if task is not None:
+        parser = argparse.ArgumentParser(f"python -m ernie_pp.tasks.{task}", description="Train, evaluate and export.")
+        _add_common(parser)
+        _add_train(parser, task)
+        return parser
+    parser = argparse.ArgumentParser("ernie-pp", description="Fine-tune ERNIE for Chinese text, export it, use it.")
+    parser.add_argument("--version", action="version", version=f"ernie_pp {__version__}")
+    verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, (add, summary) in VERBS.items():
+        verb = verbs.add_parser(name, help=summary, description=summary)
+        _add_common(verb)
+        add(verb)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="only warnings and errors on the screen")
+
+
+def _add_config(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    parser.add_argument("--config", metavar="FILE", required=required, help="YAML settings")
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings that win over the file's")
+
+
+def _add_train(parser: argparse.ArgumentParser, task: str | None = None) -> None:
+    _add_config(parser, required=False)
+    parser.add_argument("--keys", action="store_true", help="list every setting with its default and meaning")
+    parser.set_defaults(run=_train, task=task)
+
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
+    parser.add_argument("--data", metavar="FILE", required=True, help="labelled rows")
+    parser.add_argument("--output", metavar="FILE", help="also write the figures as JSON")
+    parser.set_defaults(run=_evaluate)
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
+    parser.add_argument("--output", metavar="DIR", help="bundle folder (default: bundle/ in the run folder)")
+    parser.set_defaults(run=_export)
+
+
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--input", metavar="FILE", help="rows to predict; - reads standard input")
+    source.add_argument("--text", metavar="TEXT", nargs="+", help="texts given here")
+    parser.add_argument("--output", metavar="FILE", default="-", help="predictions; - (default) writes standard output")
+    parser.add_argument("--format", default="auto", choices=("auto", "tsv", "csv", "jsonl", "json", "datasets"))
+    parser.add_argument("--output-format", default="auto", choices=("auto", "jsonl", "csv", "tsv"))
+    parser.add_argument("--text-column", metavar="NAME", help="column of the text (default: as in training)")
+    parser.add_argument("--pair-column", metavar="NAME", help="column of the second text (default: as in training)")
+    parser.add_argument("--no-header", action="store_true", help="TSV and CSV: the first line is a row")
+    parser.add_argument("--on-error", default="stop", choices=("stop", "skip"), help="what a bad row does")
+    parser.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="most tokens computed at once")
+    parser.add_argument("--threads", type=int, metavar="N", help="math threads (default: one a core)")
+    parser.set_defaults(run=_predict)
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    _add_config(parser, required=False)
+    parser.set_defaults(run=_doctor)
+
+
+# Each verb loads its job late: `--help` must answer at once.
+def _train(arguments: argparse.Namespace) -> int:
+    if arguments.keys:
+        return _print_keys()
+    if arguments.config is None:
+        print("--config FILE is missing; --keys lists what it may hold", file=sys.stderr)
+        return 2
+    from ernie_pp.jobs.train import run_training
+
+    print(run_training(arguments.config, arguments.overrides, task=arguments.task))
+    return 0
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    from ernie_pp.jobs.evaluate import evaluate_run
+
+    print(evaluate_run(arguments.run_dir, data=arguments.data, output=arguments.output))
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from ernie_pp.jobs.export import export_run
+
+    print(export_run(arguments.run_dir, output=arguments.output))
+    return 0
+
+
+def _predict(arguments: argparse.Namespace) -> int:
+    from ernie_pp.jobs.predict import PredictOptions, predict_file
+
+    names = PredictOptions.__dataclass_fields__
+    options = PredictOptions(**{name: value for name, value in vars(arguments).items() if name in names})
+    predict_file(options)
+    return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from ernie_pp.jobs.doctor import examine
+
+    text, is_sound = examine(arguments.config, arguments.overrides)
+    print(text)
+    return 0 if is_sound else 1
+
+
+def _print_keys() -> int:
+    from ernie_pp.config.fields import describe_keys
+
+    for name, default, meaning in describe_keys():
+        print(f"{name:28} {default:10} {meaning}")
+    return 0
+
+
+def _set_up_logging(quiet: bool) -> None:
+    handler = _ScreenHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    handler.setLevel(logging.WARNING if quiet else logging.INFO)
+    log = logging.getLogger("ernie_pp")
+    log.handlers[:] = [handler]
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+class _ScreenHandler(logging.StreamHandler):
+    """Writes to whatever sys.stderr is now: a progress bar puts itself in its place."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
+    "train": (_add_train, "train, evaluate, keep the best, export"),
+    "evaluate": (_add_evaluate, "measure a run's best model on labelled rows"),
+    "predict": (_add_predict, "label the rows of a file with an exported bundle"),
+    "export": (_add_export, "make a Paddle Inference bundle of a run's best model"),
+    "doctor": (_add_doctor, "check the machine, and a config with its data, before training"),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
