@@ -1,0 +1,27 @@
+"""The model's answers on a whole split, in the order of its rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.parallel.engine import Engine
+from ernie_pp.progress import track
+
+
+def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: int, title: str) -> np.ndarray:
+    """float32 [rows, ...] from the last layer, whatever order and size the micro-batches have."""
+    batches = order_for_evaluation(rows.lengths, max_tokens)
+    parts: list[np.ndarray] = []
+    with track(title, len(rows.lengths), unit="rows") as tracker:
+        for indexes, logits in zip(
+            batches, engine.forward(build_micro_batch(rows, batch, pad_id) for batch in batches), strict=True
+        ):
+            parts.append(logits)
+            tracker.advance(len(indexes))
+    order = np.concatenate(batches)
+    logits = np.concatenate(parts)
+    in_order = np.empty_like(logits)
+    in_order[order] = logits
+    return in_order
