@@ -16,7 +16,7 @@ from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batch
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.progress import track
-from ernie_pp.training.record import RunRecord, peak_memory_bytes
+from ernie_pp.training.record import RunRecord
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -63,11 +63,11 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
     with track("training", length.num_steps, unit="steps") as tracker:
         for step, micro_batches in steps:
             start = time.perf_counter()
-            result = engine.train_step(micro_batches, step=step)
+            result = engine.train_step(micro_batches, step=step - 1)
             window.add(result, time.perf_counter() - start)
             last = step == length.num_steps
             if step % config.train.log_every == 0 or last:
-                window.write(step, gpu=engine.uses_gpu)
+                window.write(step)
             tracker.advance(**window.shown)
             if step % length.eval_every == 0 or last:
                 selection.offer(step, hooks)
@@ -120,7 +120,7 @@ class _Window:
         self.results.append(result)
         self.seconds += seconds
 
-    def write(self, step: int, *, gpu: bool) -> None:
+    def write(self, step: int) -> None:
         loss = float(np.mean([result.loss for result in self.results]))
         tokens_per_s = sum(result.num_tokens for result in self.results) / self.seconds
         values = {
@@ -130,7 +130,7 @@ class _Window:
             "grad_norm": self.results[-1].grad_norm,
             "tokens_per_s": round(tokens_per_s, 1),
             "step_time_s": round(self.seconds / len(self.results), 4),
-            "peak_memory_bytes": peak_memory_bytes(gpu=gpu),
+            "peak_memory_bytes": self.record.peak_memory_bytes(),
         }
         self.record.write("train", step, values)
         self.shown = {"loss": f"{loss:.4f}", "tokens/s": f"{tokens_per_s:,.0f}"}

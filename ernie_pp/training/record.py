@@ -10,13 +10,16 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import paddle
+
 LOG = logging.getLogger("ernie_pp")
 
 
 class RunRecord:
     """Open log files of one run; use as a context manager."""
 
-    def __init__(self, log: Path, visualdl: Path) -> None:
+    def __init__(self, log: Path, visualdl: Path, *, gpu: bool) -> None:
+        self._gpu = gpu
         self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
         self._scalars = _open_scalars(visualdl)
         self.history: list[dict] = []
@@ -38,15 +41,12 @@ class RunRecord:
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
 
-
-def peak_memory_bytes(*, gpu: bool) -> int:
-    """Most memory this process has held: of the GPU where it computes there, else of the machine."""
-    if gpu:
-        import paddle
-
-        return int(paddle.device.cuda.max_memory_allocated())
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    def peak_memory_bytes(self) -> int:
+        """Most memory this process has held: of the GPU where it computes there, else of the machine."""
+        if self._gpu:
+            return int(paddle.device.cuda.max_memory_allocated())
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _open_scalars(folder: Path):

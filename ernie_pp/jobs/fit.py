@@ -1,0 +1,90 @@
+"""Training with its evaluations on dev; the best model goes to best/ as it is found."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ernie_pp.config import RunConfig
+from ernie_pp.jobs.model_settings import build_model_settings
+from ernie_pp.jobs.prepare import Prepared
+from ernie_pp.jobs.splits import Split
+from ernie_pp.models.ernie import paddlenlp_config
+from ernie_pp.models.stack import ErnieStack
+from ernie_pp.parallel.engine import Engine
+from ernie_pp.training.checkpoint import save_model_folder
+from ernie_pp.training.evaluate import compute_logits
+from ernie_pp.training.loop import Hooks, train
+from ernie_pp.training.record import RunRecord
+from ernie_pp.training.run_folder import RunFolder
+
+LOG = logging.getLogger("ernie_pp")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One evaluation of a split: its step, logits [rows, labels], decision rule and figures."""
+
+    step: int
+    logits: np.ndarray
+    decoding: Any
+    evaluation: Any
+
+
+class Fit:
+    """Trains one stack on a run's rows."""
+
+    def __init__(
+        self, config: RunConfig, prepared: Prepared, *, stack: ErnieStack, engine: Engine, folder: RunFolder
+    ) -> None:
+        self.config, self.prepared, self.folder = config, prepared, folder
+        self.stack, self.engine = stack, engine
+        self._last: Outcome | None = None
+        self._best: Outcome | None = None
+
+    def run(self, record: RunRecord) -> Outcome:
+        """The best dev evaluation; its model stands in best/."""
+        self.record = record
+        hooks = Hooks(evaluate=self._evaluate, keep=self._keep)
+        rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
+        train(self.engine, rows, self.config, pad_id=pad_id, hooks=hooks, record=record)
+        assert self._best is not None
+        return self._best
+
+    def logits(self, split: Split) -> np.ndarray:
+        """The engine's present answers on a split."""
+        return compute_logits(
+            self.engine,
+            split.rows,
+            max_tokens=self.config.train.micro_batch_tokens,
+            pad_id=self.prepared.tokenizer.pad_id,
+            title=f"evaluating {split.name}",
+        )
+
+    def _evaluate(self, step: int) -> float:
+        task, dev = self.prepared.task, self.prepared.splits["dev"]
+        logits = self.logits(dev)
+        decoding = task.settle_decoding(logits, dev.rows.targets)
+        evaluation = task.measure(logits, dev.rows.targets, decoding)
+        self._last = Outcome(step, logits, decoding, evaluation)
+        self.record.write("evaluate", step, {"split": "dev", **evaluation.values})
+        name = task.best_metric()
+        LOG.info("step %d: dev %s %.4f", step, name, evaluation.values[name])
+        return evaluation.values[name]
+
+    def _keep(self, step: int) -> None:
+        best, task = self._last, self.prepared.task
+        assert best is not None
+        save_model_folder(
+            self.folder.best,
+            weights=self.stack.state(),
+            config=paddlenlp_config(self.stack, labels=task.labels.names),
+            settings=build_model_settings(
+                self.config, task, decoding=best.decoding, step=step, dev=best.evaluation.to_json()
+            ),
+            save_tokenizer=self.prepared.tokenizer.save,
+        )
+        self._best = best

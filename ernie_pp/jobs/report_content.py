@@ -1,0 +1,98 @@
+"""A classification run's figures as the content of its report page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ernie_pp.config import RunConfig, dump_config
+from ernie_pp.jobs.fit import Outcome
+from ernie_pp.jobs.prepare import Prepared
+from ernie_pp.report.content import Confusion, Content, Curve, Histogram, Mistake, Table
+
+NUM_MISTAKES = 50
+NUM_BINS = 24
+
+
+def build_content(
+    config: RunConfig, prepared: Prepared, *, best: Outcome, test: Any, history: Sequence[dict], facts: Mapping[str, str]
+) -> Content:
+    """Everything report.html shows. `facts` are lines about the run: model, machine, time."""
+    evaluation = best.evaluation
+    name, value = evaluation.headline, evaluation.values[evaluation.headline]
+    low, high = evaluation.interval
+    tables = [_figures_table(evaluation, test), _label_table(evaluation)]
+    return Content(
+        title=f"{config.task}: {prepared.splits['train'].source.rpartition('/')[2]}",
+        headline=f"dev {name} {100 * value:.1f} %",
+        headline_note=f"95 % interval {100 * low:.1f} to {100 * high:.1f} %, {evaluation.num_rows} rows, step {best.step}",
+        facts=list(facts.items()),
+        notes=_notes(config, prepared),
+        curves=_curves(history, name),
+        tables=tables,
+        confusion=Confusion(best.decoding.labels, evaluation.confusion) if evaluation.confusion else None,
+        histograms=[_length_histogram(prepared, config)],
+        mistakes=_mistakes(prepared, best),
+        settings=dump_config(config),
+    )
+
+
+def _mistakes(prepared: Prepared, best: Outcome) -> list[Mistake]:
+    found = prepared.task.mistakes(prepared.splits["dev"].examples, best.logits, best.decoding)
+    return [
+        Mistake(str(example.place), "\n".join(filter(None, (example.text, example.text_pair))), true, given, probability)
+        for example, true, given, probability in found[:NUM_MISTAKES]
+    ]
+
+
+def _notes(config: RunConfig, prepared: Prepared) -> list[str]:
+    notes = prepared.task.notes()
+    for name, split in prepared.splits.items():
+        cut = int((split.rows.num_cut > 0).sum())
+        if cut:
+            notes.append(
+                f"text.max_length {config.text.max_length} cuts {cut} of {len(split.rows)} {name} rows "
+                f"({int(split.rows.num_cut.sum())} tokens, truncate: {config.text.truncate})"
+            )
+    return notes
+
+
+def _curves(history: Sequence[dict], metric: str) -> list[Curve]:
+    train = [line for line in history if line["kind"] == "train"]
+    dev = [line for line in history if line["kind"] == "evaluate"]
+
+    def points(lines: Sequence[dict], name: str) -> list[tuple[float, float]]:
+        return [(line["step"], line[name]) for line in lines]
+
+    return [
+        Curve("training loss", {"loss": points(train, "loss")}),
+        Curve(f"dev {metric}", {metric: points(dev, metric)}),
+        Curve("learning rate", {"learning rate": points(train, "learning_rate")}),
+        Curve("tokens per second", {"tokens/s": points(train, "tokens_per_s")}),
+    ]
+
+
+def _figures_table(evaluation: Any, test: Any) -> Table:
+    columns = ["figure", "dev"] + (["test"] if test is not None else [])
+    rows = [
+        [name, value] + ([test.values[name]] if test is not None else []) for name, value in evaluation.values.items()
+    ]
+    return Table("Figures", columns, rows, percent=frozenset(columns[1:]))
+
+
+def _label_table(evaluation: Any) -> Table:
+    rows = [[f.label, f.precision, f.recall, f.f1, f.support] for f in evaluation.per_label]
+    percent = frozenset({"precision", "recall", "F1"})
+    return Table("By label (dev)", ["label", "precision", "recall", "F1", "rows"], rows, percent=percent)
+
+
+def _length_histogram(prepared: Prepared, config: RunConfig) -> Histogram:
+    rows = prepared.splits["train"].rows
+    lengths = rows.lengths + rows.num_cut
+    # The longest hundredth would squeeze all others into the first bin.
+    end = max(float(np.percentile(lengths, 99)), config.text.max_length * 1.1)
+    counts, edges = np.histogram(np.minimum(lengths, end), bins=NUM_BINS, range=(0, end))
+    title = "Length of training rows before any cut (the last bin holds all longer ones)"
+    return Histogram(title, [float(e) for e in edges], [int(c) for c in counts], "tokens", float(config.text.max_length))

@@ -1,0 +1,158 @@
+"""Classification as the jobs see it: everything that is not the same for every kind of problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ernie_pp.config import RunConfig
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.labels import LabelSet
+from ernie_pp.data.rows import Row
+from ernie_pp.errors import ConfigError
+from ernie_pp.models.ernie import LoadedEncoder, build_classifier
+from ernie_pp.models.losses import ClassificationLoss, build_loss
+from ernie_pp.models.stack import ErnieStack
+from ernie_pp.tasks.cls import features
+from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
+from ernie_pp.tasks.cls.example import Columns, Example, keep_known_labels, read_examples
+from ernie_pp.tasks.cls.metric import Evaluation, headline_metric, measure, metric_names
+from ernie_pp.text.encoding import EncodedRows
+from ernie_pp.text.tokenizer import Tokenizer
+
+
+class Task:
+    """One run's classification: its settings and, once the training rows were read, its labels."""
+
+    kind = "cls"
+
+    def __init__(self, config: RunConfig, labels: LabelSet | None = None) -> None:
+        self.config = config
+        data = config.data
+        self.columns = Columns(data.text, data.text_pair, data.label, config.cls.multi_label, data.label_separator)
+        self._labels = labels or (LabelSet.from_config(config.labels) if config.labels is not None else None)
+
+    @property
+    def labels(self) -> LabelSet:
+        """The labels, in order; known from the config or from the training rows."""
+        assert self._labels is not None, "the training rows come first"
+        return self._labels
+
+    def best_metric(self) -> str:
+        """The name of the dev figure the best checkpoint is chosen by; ConfigError where there is no such figure."""
+        multi_label, name = self.config.cls.multi_label, self.config.train.best_metric
+        if name == "auto":
+            return headline_metric(multi_label=multi_label)
+        known = metric_names(multi_label=multi_label)
+        if name not in known:
+            raise ConfigError("train.best_metric", f"is {name!r}, expected auto or one of {', '.join(known)}")
+        return name
+
+    def read(self, rows: Iterable[Row], faults: Faults) -> list[Example]:
+        """The sound examples of a split. The first split read (train) settles the labels the config leaves open."""
+        examples = list(read_examples(rows, self.columns, faults))
+        if self._labels is None:
+            self._labels = LabelSet.from_data(label for example in examples for label in example.labels or ())
+        return list(keep_known_labels(examples, self.labels, faults, self.config.data.label))
+
+    def texts(self, examples: Sequence[Example]) -> tuple[list[str], list[str] | None]:
+        """(texts, second texts) of examples; None where rows have one text."""
+        pairs = [example.text_pair or "" for example in examples] if self.columns.text_pair is not None else None
+        return [example.text for example in examples], pairs
+
+    def encode(self, examples: Sequence[Example], tokenizer: Tokenizer) -> EncodedRows:
+        """The tokens of examples, cut to `text.max_length`."""
+        text = self.config.text
+        return features.encode(*self.texts(examples), tokenizer, max_length=text.max_length, truncate=text.truncate)
+
+    def targets(self, examples: Sequence[Example]) -> np.ndarray:
+        """What the model has to learn of examples."""
+        return features.build_targets(examples, self.labels, multi_label=self.config.cls.multi_label)
+
+    def build_stack(self, encoder: LoadedEncoder, *, seed: int) -> ErnieStack:
+        """The encoder under a fresh head."""
+        return build_classifier(encoder, num_labels=len(self.labels), seed=seed)
+
+    def build_loss(self, targets: np.ndarray) -> ClassificationLoss:
+        """The loss; balanced class weights come from the training targets."""
+        return build_loss(self.config.cls, label_weights=self._label_weights(targets))
+
+    def settle_decoding(self, logits: np.ndarray, targets: np.ndarray) -> DecodeSettings:
+        """The decision rule; thresholds are tuned on these (dev) rows where the config says so."""
+        cls, names = self.config.cls, self.labels.names
+        if isinstance(cls.threshold, str):
+            true = features.true_labels(targets, len(names))
+            table = probabilities(logits, multi_label=True)
+            thresholds = tune_thresholds(table, true, per_label=cls.threshold == "tuned_per_label")
+        else:
+            thresholds = (cls.threshold,) * len(names)
+        return DecodeSettings(names, cls.multi_label, thresholds)
+
+    def measure(self, logits: np.ndarray, targets: np.ndarray, settings: DecodeSettings) -> Evaluation:
+        """All figures of logits against targets."""
+        true = features.true_labels(targets, len(self.labels))
+        return measure(
+            choose_labels(logits, settings),
+            true,
+            settings.labels,
+            multi_label=settings.multi_label,
+            headline=self.best_metric(),
+            seed=self.config.seed,
+        )
+
+    def describe(self, example: Example, prediction: Any) -> dict[str, object]:
+        """One line of predictions.jsonl: the row, its true labels, what it was given."""
+        true = [
+            self.labels.names[index]
+            for label in example.labels or ()
+            if (index := self.labels.index_of(label)) is not None
+        ]
+        pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
+        label: object = true if self.config.cls.multi_label else true[0]
+        place = {"file": example.place.path, "line": example.place.line}
+        given = prediction.to_fields(multi_label=self.config.cls.multi_label)
+        return {**place, "text": example.text, **pair, "label": label, **given}
+
+    def mistakes(
+        self, examples: Sequence[Example], logits: np.ndarray, settings: DecodeSettings
+    ) -> list[tuple[Example, str, str, float]]:
+        """Wrongly answered rows, surest first: (example, true labels, given labels, probability of the answer).
+
+        For multi-label the probability is that of the surest wrong decision about a label.
+        """
+        table = probabilities(logits, multi_label=settings.multi_label)
+        chosen = choose_labels(logits, settings)
+        true = features.true_labels(self.targets(examples), len(self.labels))
+        wrong = chosen != true
+        # How sure the model was of each decision: p where it gave the label, 1 - p where it did not.
+        sureness = np.where(chosen, table, 1 - table if settings.multi_label else 0.0) * wrong
+        rows = np.flatnonzero(wrong.any(axis=1))
+        ordered = rows[np.argsort(-sureness[rows].max(axis=1), kind="stable")]
+        return [
+            (examples[row], self._named(true[row]), self._named(chosen[row]), float(sureness[row].max()))
+            for row in ordered
+        ]
+
+    def notes(self) -> list[str]:
+        """What a reader of the report should know about how the figures came about."""
+        threshold = self.config.cls.threshold
+        if isinstance(threshold, str):
+            return [f"cls.threshold: {threshold} on these dev rows, so dev figures flatter the model a little"]
+        return []
+
+    def _named(self, given: np.ndarray) -> str:
+        return ", ".join(name for name, has in zip(self.labels.names, given, strict=True) if has) or "(none)"
+
+    decode = staticmethod(decode)
+
+    def _label_weights(self, targets: np.ndarray) -> np.ndarray | None:
+        weights = self.config.cls.class_weights
+        if weights == "none":
+            return None
+        if isinstance(weights, tuple):
+            return np.array(weights, dtype=np.float64)
+        counts = features.true_labels(targets, len(self.labels)).sum(axis=0)
+        # n / (labels x count), as scikit-learn's "balanced"; a label without a row weighs as if it had one.
+        return len(targets) / (len(self.labels) * np.maximum(counts, 1))
