@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ernie_pp.errors import DataError
 from ernie_pp.text.characters import BLANK, KEPT, MARK, CharacterTable
 from ernie_pp.text.wordpiece import WordPieces
 
@@ -30,36 +29,57 @@ class Pieces:
 
 
 def cut_into_pieces(texts: Sequence[str], *, characters: CharacterTable, word_pieces: WordPieces) -> Pieces:
-    """Cut as PaddleNLP's ErnieTokenizer does: clean, lower, strip accents, split on symbols, greedy WordPiece."""
-    codes = _codes(texts)
-    bounds = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=bounds[1:])
-    characters.learn(codes)
-    normal, sources, alone = _normal_form(codes, characters)
-    groups, ends_with_marks = _group(characters.kinds[codes], text_starts=bounds[:-1])
-    word_starts = _word_starts(groups[sources], alone)
-    ids, piece_starts = _split_words(normal, word_starts, word_pieces)
-    starts = sources[piece_starts]
-    ends = ends_with_marks[sources[np.append(piece_starts[1:], len(normal))[: len(starts)] - 1]]
+    """Cut as PaddleNLP's ErnieTokenizer does: clean, lower, strip accents, split on symbols, greedy WordPiece.
+
+    Half a surrogate pair is no character; it raises UnicodeEncodeError.
+    """
+    bounds = _bounds(texts)
+    words = _words(_codes(texts), bounds=bounds, characters=characters)
+    ids, piece_starts = _split_words(words, word_pieces)
+    starts = words.sources[piece_starts]
+    ends = words.ends_with_marks[words.sources[_ends_of(piece_starts, words.normal) - 1]]
     splits = np.searchsorted(starts, bounds)
     shift = np.repeat(bounds[:-1], np.diff(splits))
     return Pieces(ids, (starts - shift).astype(np.int32), (ends - shift).astype(np.int32), splits)
 
 
+def cut_into_words(texts: Sequence[str], *, characters: CharacterTable) -> list[str]:
+    """The words of all texts on end, in normal form, as they go into WordPiece."""
+    words = _words(_codes(texts), bounds=_bounds(texts), characters=characters)
+    text = words.normal.tobytes().decode("utf-32-le")
+    ends = _ends_of(words.word_starts, words.normal).tolist()
+    return [text[start:end] for start, end in zip(words.word_starts.tolist(), ends, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The kept characters of a batch in normal form, and the words they make."""
+
+    normal: np.ndarray  # uint32 [characters], code points
+    sources: np.ndarray  # int64 [characters], place in the batch each came from
+    ends_with_marks: np.ndarray  # int64 [raw characters], end of each with the marks it carries
+    word_starts: np.ndarray  # int64 [words], places in `normal`
+
+
+def _words(codes: np.ndarray, *, bounds: np.ndarray, characters: CharacterTable) -> _Words:
+    characters.learn(codes)
+    normal, sources, alone = _normal_form(codes, characters)
+    groups, ends_with_marks = _group(characters.kinds[codes], text_starts=bounds[:-1])
+    return _Words(normal, sources, ends_with_marks, _word_starts(groups[sources], alone))
+
+
+def _ends_of(starts: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Ends of runs that follow each other without a gap."""
+    return np.append(starts[1:], len(normal))[: len(starts)]
+
+
+def _bounds(texts: Sequence[str]) -> np.ndarray:
+    """Where each text begins and the last one ends when they stand on end."""
+    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
+
+
 def _codes(texts: Sequence[str]) -> np.ndarray:
-    try:
-        return np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    except UnicodeEncodeError:
-        pass
-    for index, text in enumerate(texts):
-        place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
-        if place is not None:
-            raise DataError(
-                f"text {index} of the batch, character {place}",
-                f"U+{ord(text[place]):04X} is half of a surrogate pair, not a character",
-                "Repair the text's encoding, or remove the character.",
-            )
-    raise AssertionError("UTF-32 refuses surrogates only")
+    return np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
 
 
 def _normal_form(codes: np.ndarray, characters: CharacterTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -100,9 +120,10 @@ def _word_starts(groups: np.ndarray, alone: np.ndarray) -> np.ndarray:
     return np.flatnonzero(begins)
 
 
-def _split_words(normal: np.ndarray, word_starts: np.ndarray, word_pieces: WordPieces) -> tuple[np.ndarray, np.ndarray]:
+def _split_words(words: _Words, word_pieces: WordPieces) -> tuple[np.ndarray, np.ndarray]:
     """The ids of all pieces and the place in the normal form where each begins."""
-    word_ends = np.append(word_starts[1:], len(normal))[: len(word_starts)]
+    normal, word_starts = words.normal, words.word_starts
+    word_ends = _ends_of(word_starts, normal)
     is_long = word_ends - word_starts > 1
     text = normal.tobytes().decode("utf-32-le")
     bounds = zip(word_starts[is_long].tolist(), word_ends[is_long].tolist(), strict=True)

@@ -1,4 +1,7 @@
-"""The tokenizer as a file of the Rust `tokenizers` library, for our own WordPiece and for programs of the user's own."""
+"""The tokenizer as a file of the Rust `tokenizers` library, for our WordPiece and for programs of the user's own."""
+
+# The library's type stubs lack its setters and constructor arguments.
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 
 from __future__ import annotations
 

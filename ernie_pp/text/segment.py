@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,4 +25,9 @@ def _segmenter() -> jieba.Tokenizer:
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
-    return jieba.Tokenizer()
+    segmenter = jieba.Tokenizer()
+    # jieba would read a cache from the machine's common temporary folder, where anyone may have put it.
+    with tempfile.TemporaryDirectory() as folder:
+        segmenter.tmp_dir = folder
+        segmenter.initialize()
+    return segmenter

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import tokenizers
+from tokenizers.models import WordPiece
 
-from ernie_pp.errors import ModelError
+from ernie_pp.errors import DataError, ModelError
 from ernie_pp.text.characters import CharacterTable
 from ernie_pp.text.encoding import EncodedRows, Encoding, join_rows
 from ernie_pp.text.normalize import Normalization, NormalizedText, normalize
@@ -24,6 +26,7 @@ from ernie_pp.text.wordpiece import WordPieces
 VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE = "vocab.txt", "tokenizer.json", "text.json"
 # Characters worked on at once; bounds the memory for any number of rows.
 BATCH_CHARACTERS = 2**19
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Tokenizer:
@@ -101,7 +104,10 @@ class Tokenizer:
     def _cut_rows(
         self, texts: Sequence[str], pairs: Sequence[str] | None, start: int, end: int
     ) -> tuple[Pieces, Pieces | None]:
-        return self._cut(texts[start:end]), None if pairs is None else self._cut(pairs[start:end])
+        try:
+            return self._cut(texts[start:end]), None if pairs is None else self._cut(pairs[start:end])
+        except UnicodeEncodeError as error:
+            raise _surrogate_error(texts, pairs, start, end) from error
 
     def _cut(self, texts: Sequence[str]) -> Pieces:
         if not self.normalization.is_on:
@@ -131,6 +137,20 @@ def _batches(texts: Sequence[str], pairs: Sequence[str] | None) -> Iterator[tupl
         yield start, len(texts)
 
 
+def _surrogate_error(texts: Sequence[str], pairs: Sequence[str] | None, start: int, end: int) -> DataError:
+    """What to say of the first row in the run that holds half a surrogate pair."""
+    for index in range(start, end):
+        for name, rows in (("text", texts), ("second text", pairs or ())):
+            found = _SURROGATE.search(rows[index]) if rows else None
+            if found:
+                return DataError(
+                    f"row {index} (counted from 0), character {found.start()} of the {name}",
+                    f"U+{ord(found.group()):04X} is half of a surrogate pair, not a character",
+                    "Repair the encoding of the text, or remove the character.",
+                )
+    raise AssertionError("UTF-32 refuses surrogates only")
+
+
 def _in_raw_text(pieces: Pieces, normalized: list[NormalizedText], *, texts: Sequence[str]) -> Pieces:
     """The pieces of normalised texts with their places in the raw texts."""
     starts, ends, bounds = pieces.starts.copy(), pieces.ends.copy(), pieces.splits.tolist()
@@ -148,6 +168,9 @@ def _read_portable(path: Path) -> tokenizers.Tokenizer:
         raise ModelError(str(path), f"cannot be read: {error}", "Export the model again.") from error
     except Exception as error:  # the library raises bare Exception
         raise ModelError(str(path), f"is not a tokenizer file: {error}", "Export the model again.") from error
+    if not isinstance(portable.model, WordPiece):
+        kind = type(portable.model).__name__
+        raise ModelError(str(path), f"has a {kind} model, not WordPiece", "Export the model again.")
     missing = [token for token in SPECIAL_TOKENS if portable.token_to_id(token) is None]
     if missing:
         raise ModelError(str(path), f"has no {' '.join(missing)}", "Export the model again.")

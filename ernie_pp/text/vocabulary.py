@@ -42,7 +42,8 @@ def _read_lines(path: Path) -> list[str]:
     except OSError as error:
         raise ModelError(str(path), f"the vocabulary file cannot be read: {error.strerror}") from error
     if size > MAX_BYTES:
-        raise ModelError(str(path), f"{size} bytes; a vocabulary file has at most {MAX_BYTES}", "Give the file of tokens.")
+        what = f"{size} bytes; a vocabulary file has at most {MAX_BYTES}"
+        raise ModelError(str(path), what, "Give the file of tokens, not a model or a corpus.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -72,7 +73,8 @@ def _tokens_by_id(lines: list[str], *, path: str | Path) -> tuple[str, ...]:
         if index >= len(lines):
             raise ModelError(
                 f"{path} line {number}",
-                f"id {column[:20]} of token {token[:40]!r} leaves a gap: {len(lines)} lines have the ids 0 to {len(lines) - 1}",
+                f"id {column[:20]} of token {token[:40]!r} leaves a gap: "
+                f"the {len(lines)} lines should have the ids 0 to {len(lines) - 1}",
                 "Restore the missing lines; ids must match the model's embedding rows.",
             )
         if tokens[index] is not None:

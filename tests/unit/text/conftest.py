@@ -1,0 +1,31 @@
+"""A small tokenizer, and the real data beside the repository where it is there."""
+
+from pathlib import Path
+
+import pytest
+
+from ernie_pp.text import Tokenizer
+from ernie_pp.text.new_vocabulary import build_vocabulary
+from ernie_pp.text.vocabulary import write_vocab
+
+SHARED_DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the shared data folder is not beside this repository")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def vocab_path(tmp_path_factory) -> Path:
+    """GB2312's characters and a few words; much else is unknown to it."""
+    path = tmp_path_factory.mktemp("vocab") / "vocab.txt"
+    write_vocab(build_vocabulary(["iphone iphone 12000 12000 ##"], min_count=2), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tokenizer(vocab_path) -> Tokenizer:
+    return Tokenizer.from_vocab(vocab_path)
