@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ernie_pp.config import RunConfig
+from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.export.check import save_batches
+from ernie_pp.jobs.export import CHECK_ROWS, pick_check_rows
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split
@@ -85,6 +89,16 @@ class Fit:
             settings=build_model_settings(
                 self.config, task, decoding=best.decoding, step=step, dev=best.evaluation.to_json()
             ),
-            save_tokenizer=self.prepared.tokenizer.save,
+            save_extras=self._save_extras,
         )
         self._best = best
+
+    def _save_extras(self, folder: Path) -> None:
+        # The rows an export of this folder is checked with, so that it needs no other file of the run.
+        rows = self.prepared.splits["dev"].rows
+        picked = rows.select(pick_check_rows(rows.lengths, self.config.export.check_rows))
+        pad_id = self.prepared.tokenizer.pad_id
+        parts = order_for_evaluation(picked.lengths, max_tokens=self.config.train.micro_batch_tokens)
+        batches = [build_micro_batch(picked, part, pad_id) for part in parts]
+        save_batches(folder / CHECK_ROWS, [(batch.input_ids, batch.token_type_ids) for batch in batches])
+        self.prepared.tokenizer.save(folder)

@@ -46,9 +46,7 @@ def prepare(config: RunConfig, folder: RunFolder) -> Prepared:
     for name, found in examples.items():
         if not found:
             raise DataError(sources[name], f"has no usable row for data.{name}", "Look at the rows left out.")
-        splits[name] = tokenise(
-            config, task, tokenizer, name=name, source=sources[name], examples=found, cache=cache
-        )
+        splits[name] = tokenise(config, task, tokenizer, name=name, source=sources[name], examples=found, cache=cache)
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)
     return Prepared(task, tokenizer, splits)

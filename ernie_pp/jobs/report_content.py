@@ -17,7 +17,13 @@ NUM_BINS = 24
 
 
 def build_content(
-    config: RunConfig, prepared: Prepared, *, best: Outcome, test: Any, history: Sequence[dict], facts: Mapping[str, str]
+    config: RunConfig,
+    prepared: Prepared,
+    *,
+    best: Outcome,
+    test: Any,
+    history: Sequence[dict],
+    facts: Mapping[str, str],
 ) -> Content:
     """Everything report.html shows. `facts` are lines about the run: model, machine, time."""
     evaluation = best.evaluation
@@ -42,7 +48,9 @@ def build_content(
 def _mistakes(prepared: Prepared, best: Outcome) -> list[Mistake]:
     found = prepared.task.mistakes(prepared.splits["dev"].examples, best.logits, best.decoding)
     return [
-        Mistake(str(example.place), "\n".join(filter(None, (example.text, example.text_pair))), true, given, probability)
+        Mistake(
+            str(example.place), "\n".join(filter(None, (example.text, example.text_pair))), true, given, probability
+        )
         for example, true, given, probability in found[:NUM_MISTAKES]
     ]
 
@@ -95,4 +103,6 @@ def _length_histogram(prepared: Prepared, config: RunConfig) -> Histogram:
     end = max(float(np.percentile(lengths, 99)), config.text.max_length * 1.1)
     counts, edges = np.histogram(np.minimum(lengths, end), bins=NUM_BINS, range=(0, end))
     title = "Length of training rows before any cut (the last bin holds all longer ones)"
-    return Histogram(title, [float(e) for e in edges], [int(c) for c in counts], "tokens", float(config.text.max_length))
+    return Histogram(
+        title, [float(e) for e in edges], [int(c) for c in counts], "tokens", float(config.text.max_length)
+    )

@@ -1,18 +1,16 @@
-"""The main job: train, evaluate, keep the best, measure it, write the report, export the bundle."""
+"""The main job: check the settings, set up the machine, then train, evaluate, report and export."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from ernie_pp.config import RunConfig, check_config, dump_config, load_config
-from ernie_pp.data.faults import Faults
-from ernie_pp.errors import ConfigError
-from ernie_pp.machine import CpuSetup, set_up_cpu
-from ernie_pp.training.run_folder import RunFolder, write_text
+from ernie_pp.config import check_config, dump_config, load_config
+from ernie_pp.durable import write_text
+from ernie_pp.machine import set_up_cpu
+from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -23,13 +21,26 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     check_config(config, source=path)
     folder = RunFolder(config.output_dir)
     folder.prepare(overwrite=config.overwrite)
+    write_text(folder.config, dump_config(config))
     with _log_file(folder.text_log):
-        write_text(folder.config, dump_config(config))
         setup = set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
         LOG.info("%s", setup)
         for problem in setup.problems:
             LOG.warning("%s", problem)
         # Loads Paddle, so it must come after the CPU switches.
-        from ernie_pp.jobs.training_run import TrainingRun
+        from ernie_pp.jobs.training_run import run
 
-        return TrainingRun(config, folder, setup).run()
+        return run(config, folder, setup)
+
+
+@contextlib.contextmanager
+def _log_file(path: Path) -> Iterator[None]:
+    """Everything said on the screen also stands in run.log."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        handler.close()

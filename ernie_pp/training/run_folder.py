@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from pathlib import Path
 
@@ -55,18 +53,3 @@ class RunFolder:
         except OSError as error:
             what = f"cannot be written: {error.strerror}"
             raise RunError(str(self.root), what, "Choose another output_dir.") from error
-
-
-def write_json(path: Path, values: object) -> None:
-    """Write one JSON document so that a reader sees the old one or the new one, never a half."""
-    write_text(path, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file under a temporary name, sync it, rename it."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with open(temporary, "w", encoding="utf-8", errors="strict", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

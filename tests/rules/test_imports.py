@@ -7,10 +7,11 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ernie_pp"
 # What each part may import of ours, besides itself.
-BASE = {"errors", "progress"}
+BASE = {"errors", "progress", "durable"}
 ALLOWED = {
     "errors": set(),
     "progress": set(),
+    "durable": {"errors"},
     "machine": {"errors"},
     "config": {"errors"},
     "text": BASE | {"config"},

@@ -1,0 +1,72 @@
+"""The exported bundle answers like the model: its logits, from Paddle Inference in a process of its own.
+
+`python -m ernie_pp.export.check BUNDLE BATCHES LOGITS` is that process: batches and logits are safetensors files.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from ernie_pp.errors import RunError
+from ernie_pp.export.bundle import open_bundle
+from ernie_pp.export.session import Session
+
+TIMEOUT_S = 600
+# (input_ids, token_type_ids), each int64 [rows, length]
+Batch = tuple[np.ndarray, np.ndarray]
+
+
+def logits_of_bundle(bundle: Path, batches: Sequence[Batch]) -> list[np.ndarray]:
+    """Logits of each batch, computed by a new process that knows the bundle alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs, outputs = Path(folder) / "batches.safetensors", Path(folder) / "logits.safetensors"
+        save_batches(inputs, batches)
+        _run_child([str(bundle), str(inputs), str(outputs)])
+        logits = load_file(outputs)
+    return [logits[str(index)] for index in range(len(batches))]
+
+
+def save_batches(path: Path, batches: Sequence[Batch]) -> None:
+    """Write batches as one safetensors file."""
+    arrays = {}
+    for index, (ids, types) in enumerate(batches):
+        arrays[f"ids.{index}"], arrays[f"types.{index}"] = np.ascontiguousarray(ids), np.ascontiguousarray(types)
+    save_file(arrays, path)
+
+
+def load_batches(path: Path) -> list[Batch]:
+    """The inverse of `save_batches`."""
+    arrays = load_file(path)
+    return [(arrays[f"ids.{index}"], arrays[f"types.{index}"]) for index in range(len(arrays) // 2)]
+
+
+def _run_child(words: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "ernie_pp.export.check", *words]
+    # The package must be found from any working directory, installed or not.
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment)
+    except subprocess.TimeoutExpired as error:
+        raise RunError(words[0], f"did not answer within {TIMEOUT_S} s when it was reloaded") from error
+    if done.returncode:
+        last = "\n".join(done.stderr.strip().splitlines()[-5:])
+        raise RunError(words[0], f"cannot be reloaded (exit code {done.returncode}):\n{last}")
+
+
+def _answer(bundle: str, inputs: str, outputs: str) -> None:
+    session = Session(open_bundle(bundle))
+    save_file({str(index): session.run(*batch) for index, batch in enumerate(load_batches(Path(inputs)))}, outputs)
+
+
+if __name__ == "__main__":
+    _answer(*sys.argv[1:4])

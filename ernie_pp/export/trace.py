@@ -1,0 +1,50 @@
+"""From a model to a Paddle Inference program with free batch size and length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import paddle
+from paddle import nn
+from paddle.static import InputSpec
+
+from ernie_pp.export.bundle import PROGRAM
+
+INPUTS = ("input_ids", "token_type_ids")
+_MASKED = -1e4  # what PaddleNLP adds to the score of a padding token
+
+
+class InferenceModel(nn.Layer):
+    """A PaddleNLP classifier that takes ids and token types, and makes positions and mask from them.
+
+    Both are made without operators that build a tensor from another one's shape: Paddle Lite has none of those.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+        config = model.config
+        self.pad_token_id, self.task_id = config.pad_token_id, config.task_id if config.use_task_id else None
+
+    def forward(self, input_ids: paddle.Tensor, token_type_ids: paddle.Tensor) -> paddle.Tensor:
+        """Logits [rows, labels] of two int64 tensors [rows, length]."""
+        zeros = input_ids * 0
+        distance = (input_ids - self.pad_token_id).astype("float32")
+        is_padding = 1.0 - paddle.clip(distance * distance, 0.0, 1.0)  # ids are whole: at least 1 apart
+        _, pooled = self.model.ernie(
+            input_ids,
+            token_type_ids=token_type_ids,
+            position_ids=paddle.cumsum(zeros + 1, axis=1) - 1,
+            attention_mask=paddle.unsqueeze(is_padding * _MASKED, [1, 2]),
+            task_type_ids=None if self.task_id is None else zeros + self.task_id,
+        )[:2]
+        return self.model.classifier(pooled)
+
+
+def trace(model: Any, folder: Path) -> None:
+    """Write the program and its parameters into `folder`. Saving changes the model: give a copy of your own."""
+    inference_model = InferenceModel(model)
+    inference_model.eval()
+    specs = [InputSpec([None, None], "int64", name) for name in INPUTS]
+    paddle.jit.save(inference_model, str(folder / Path(PROGRAM).stem), input_spec=specs)
