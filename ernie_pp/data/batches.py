@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import ConfigError
+
 
 @dataclass(frozen=True)
 class MicroBatch:
@@ -15,3 +18,62 @@ class MicroBatch:
     token_type_ids: np.ndarray  # int64 [rows, length]
     targets: np.ndarray | None  # the task's own: int64 [rows] or float32 [rows, labels]; None: not known
     row_indexes: np.ndarray  # int64 [rows], places in the token rows they were taken from
+
+
+def check_token_budget(lengths: np.ndarray, *, max_tokens: int) -> None:
+    """Raise ConfigError when one row alone is longer than a micro-batch may be; to be called before the first step."""
+    longest = int(lengths.max(initial=0))
+    if longest > max_tokens:
+        raise ConfigError(
+            "train.micro_batch_tokens",
+            f"is {max_tokens}, and the longest row has {longest} tokens",
+            "Raise it, or lower text.max_length.",
+        )
+
+
+def cut_micro_batches(lengths: np.ndarray, rows: np.ndarray, *, max_tokens: int) -> list[np.ndarray]:
+    """The rows in as few micro-batches as the budget allows (longest row x number of rows <= max_tokens).
+
+    The longest row left decides how many fit with it, and the next longest join it: no other choice leaves
+    shorter rows for the micro-batches that follow. The longest come first, so a lack of memory shows at once.
+    """
+    check_token_budget(lengths[rows], max_tokens=max_tokens)
+    by_length = _longest_first(lengths, rows)
+    micro_batches: list[np.ndarray] = []
+    start = 0
+    while start < len(by_length):
+        num_rows = max_tokens // max(int(lengths[by_length[start]]), 1)
+        micro_batches.append(by_length[start : start + num_rows])
+        start += num_rows
+    return micro_batches
+
+
+def cut_equal_micro_batches(lengths: np.ndarray, rows: np.ndarray, *, num_micro_batches: int) -> list[np.ndarray]:
+    """Exactly `num_micro_batches` of like lengths, as a pipeline needs; sizes differ by one row at most.
+
+    With fewer rows than that the last ones are empty.
+    """
+    return np.array_split(_longest_first(lengths, rows), num_micro_batches)
+
+
+def order_for_evaluation(lengths: np.ndarray, *, max_tokens: int) -> list[np.ndarray]:
+    """All rows in micro-batches of like lengths; `row_indexes` puts results back into the user's order."""
+    return cut_micro_batches(lengths, np.arange(len(lengths)), max_tokens=max_tokens)
+
+
+def build_micro_batch(token_rows: TokenRows, rows: np.ndarray, *, pad_id: int) -> MicroBatch:
+    """The named rows as rectangles, padded at their ends to the longest of them (no rows: [0, 1])."""
+    lengths = token_rows.lengths[rows]
+    width = int(lengths.max(initial=1))
+    is_token = np.arange(width) < lengths[:, None]  # [rows, width]
+    places = token_rows.token_places(rows)
+    input_ids = np.full(is_token.shape, pad_id, dtype=np.int64)
+    input_ids[is_token] = token_rows.ids[places]
+    token_type_ids = np.zeros(is_token.shape, dtype=np.int64)
+    token_type_ids[is_token] = token_rows.type_ids[places]
+    targets = None if token_rows.targets is None else token_rows.targets[rows]
+    return MicroBatch(input_ids, token_type_ids, targets, np.asarray(rows, dtype=np.int64))
+
+
+def _longest_first(lengths: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return rows[np.argsort(-lengths[rows], kind="stable")]

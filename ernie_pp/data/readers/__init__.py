@@ -1,0 +1,57 @@
+"""Rows of the user's data, one reader a format.
+
+Every value stays as the file has it, and what is wrong is told by file, line, column and value. All readers are
+generators: a file of any size takes bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.readers.delimited import read_delimited
+from ernie_pp.data.readers.hub import PREFIX, dataset_fingerprint, is_saved_dataset, read_dataset
+from ernie_pp.data.readers.json_array import read_json_array
+from ernie_pp.data.readers.jsonl import read_jsonl
+from ernie_pp.data.readers.settings import ReadSettings
+from ernie_pp.data.readers.sources import open_source, resolve_format
+from ernie_pp.data.rows import Fault, Place, Row
+
+__all__ = ["ReadSettings", "dataset_fingerprint", "is_dataset", "read_rows"]
+
+_READERS = {"tsv": read_delimited, "csv": read_delimited, "jsonl": read_jsonl, "json": read_json_array}
+
+
+def read_rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: Faults) -> Iterator[Row]:
+    """Rows of a file, of an open binary stream ("-": standard input) or of a dataset, one after the other.
+
+    Raises DataError at the end (or at the limit) for faults that stop the run, those the caller added on the way
+    included, and at once for what makes the whole source unreadable.
+    """
+    num_rows, num_before = 0, faults.count
+    for row in _rows(source, settings=settings, faults=faults):
+        num_rows += 1
+        yield row
+    faults.check()
+    if num_rows == 0:
+        name = str(source) if isinstance(source, (str, Path)) and str(source) != "-" else "standard input"
+        skipped = faults.count - num_before
+        advice = "All rows were skipped: see their list." if skipped else "The file is empty or has a header only."
+        faults.refuse(Fault(Place(name, 1), "rows", f"{skipped} skipped, 0 read", "at least one row", advice))
+
+
+def is_dataset(source: str | Path, *, settings: ReadSettings) -> bool:
+    """Whether the source is read by `datasets`."""
+    named = str(source).startswith(PREFIX) or settings.format == "datasets"
+    return named or (str(source) != "-" and is_saved_dataset(source))
+
+
+def _rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: Faults) -> Iterator[Row]:
+    if isinstance(source, (str, Path)) and is_dataset(source, settings=settings):
+        yield from read_dataset(str(source), settings=settings, faults=faults)
+        return
+    with open_source(source) as opened:
+        settings = resolve_format(opened, settings=settings, faults=faults)
+        yield from _READERS[settings.format](opened, settings=settings, faults=faults)

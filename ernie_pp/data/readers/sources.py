@@ -1,0 +1,97 @@
+"""Opening a file or standard input, and telling its format."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ernie_pp.data.faults import Faults, nearest_advice
+from ernie_pp.data.readers.lines import UTF8_BOM, other_encoding
+from ernie_pp.data.readers.settings import Format, ReadSettings, Source
+from ernie_pp.data.rows import Fault, Place
+from ernie_pp.errors import ConfigError, DataError
+
+_ENDINGS: dict[str, Format] = {".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_BUFFER_BYTES = 1 << 16
+_ADVICE = {
+    ".xlsx": "Save the sheet as CSV (UTF-8).",
+    ".xls": "Save the sheet as CSV (UTF-8).",
+    ".gz": "Unpack the file first.",
+    ".zip": "Unpack the file first.",
+    ".parquet": "Write it as JSON lines, or as a folder with datasets' save_to_disk.",
+}
+
+
+@contextmanager
+def open_source(source: str | Path | BinaryIO) -> Iterator[Source]:
+    """The bytes of a file (closed afterwards) or of an open stream (left open); "-" is standard input."""
+    if not isinstance(source, (str, Path)) or str(source) == "-":
+        stream = sys.stdin.buffer if isinstance(source, (str, Path)) else source
+        with _peekable(stream) as peekable:
+            yield Source(_stream_name(stream), peekable)
+    else:
+        with _open_file(Path(source)) as stream:
+            yield Source(str(source), stream)
+
+
+def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) -> ReadSettings:
+    """Settings with a definite format; .json and standard input go by their first characters."""
+    start = source.stream.peek(1)  # type: ignore[attr-defined]
+    encoding = other_encoding(start)
+    if encoding is not None:
+        advice = f"Save the file as UTF-8 (iconv -f {encoding} -t UTF-8)."
+        faults.refuse(Fault(Place(source.name, 1), "encoding", encoding, "UTF-8", advice))
+    if settings.format != "auto":
+        return settings
+    ending = Path(source.name).suffix.lower()
+    found = _ENDINGS.get(ending)
+    if found is None and ending in ("", ".json"):
+        found = _sniff_json(start)
+    if found is None:
+        advice = _ADVICE.get(ending, "Set it to tsv, csv, jsonl or json.")
+        raise ConfigError("data.format", f'is auto, and "{source.name}" does not tell its format', advice)
+    return dataclasses.replace(settings, format=found)
+
+
+def _sniff_json(start: bytes) -> Format | None:
+    text = start.removeprefix(UTF8_BOM).lstrip(b" \t\r\n")
+    if text.startswith(b"["):
+        return "json"
+    return "jsonl" if text.startswith(b"{") or not text else None
+
+
+def _open_file(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb", buffering=_BUFFER_BYTES)
+    except FileNotFoundError:
+        folder = path.parent
+        names = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+        advice = nearest_advice(path.name, names) if folder.is_dir() else f"There is no folder {folder} either."
+        raise DataError(str(path), "is not there", advice) from None
+    except IsADirectoryError:
+        advice = "Give a file; a folder has to be one that datasets' save_to_disk wrote."
+        raise DataError(str(path), "is a folder", advice) from None
+    except OSError as error:
+        raise DataError(str(path), f"cannot be opened: {error.strerror}", "Check the path and its rights.") from error
+
+
+def _stream_name(stream: BinaryIO) -> str:
+    name = getattr(stream, "name", None)
+    return name if isinstance(name, str) and name != "<stdin>" else "standard input"
+
+
+@contextmanager
+def _peekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    if hasattr(stream, "peek"):
+        yield stream
+        return
+    buffered = io.BufferedReader(stream, _BUFFER_BYTES)  # type: ignore[arg-type]
+    try:
+        yield buffered
+    finally:
+        buffered.detach()  # else the wrapper closes a stream that is not ours

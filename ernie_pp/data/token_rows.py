@@ -1,0 +1,82 @@
+"""All tokenised rows of a split in a few flat arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ernie_pp.text.encoding import Encoding
+
+
+@dataclass(frozen=True)
+class TokenRows:
+    """Tokens of row r are `ids[row_starts[r]:row_starts[r + 1]]`; `targets[r]` is what the task has to learn."""
+
+    ids: np.ndarray  # int32 [tokens]
+    type_ids: np.ndarray  # int8 [tokens]
+    row_starts: np.ndarray  # int64 [rows + 1]
+    num_cut: np.ndarray  # int32 [rows], tokens a length limit removed
+    targets: np.ndarray | None = None  # int64 [rows] or float32 [rows, labels]
+
+    def __post_init__(self) -> None:
+        starts = self.row_starts
+        is_whole = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and starts[-1] == len(self.ids)
+        is_whole = is_whole and len(self.type_ids) == len(self.ids) and len(self.num_cut) == len(starts) - 1
+        is_whole = is_whole and (self.targets is None or len(self.targets) == len(starts) - 1)
+        if not is_whole or np.any(np.diff(starts) < 0):
+            raise ValueError("the arrays of the token rows do not fit each other")
+
+    def __len__(self) -> int:
+        return len(self.row_starts) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each row: int64 [rows]."""
+        return np.diff(self.row_starts)
+
+    @classmethod
+    def from_encodings(cls, encodings: Iterable[Encoding], *, targets: np.ndarray | None = None) -> TokenRows:
+        """The rows in the order of the encodings, which are taken one by one."""
+        ids: list[np.ndarray] = []
+        type_ids: list[np.ndarray] = []
+        num_cut: list[int] = []
+        for encoding in encodings:
+            ids.append(encoding.ids.astype(np.int32))
+            type_ids.append(encoding.type_ids.astype(np.int8))
+            num_cut.append(encoding.num_cut)
+        lengths = np.array([len(one) for one in ids], dtype=np.int64)
+        return cls(
+            ids=np.concatenate(ids) if ids else np.zeros(0, np.int32),
+            type_ids=np.concatenate(type_ids) if type_ids else np.zeros(0, np.int8),
+            row_starts=_starts(lengths),
+            num_cut=np.array(num_cut, dtype=np.int32),
+            targets=targets,
+        )
+
+    def with_targets(self, targets: np.ndarray | None) -> TokenRows:
+        """The same tokens with other targets."""
+        return dataclasses.replace(self, targets=targets)
+
+    def select(self, rows: np.ndarray) -> TokenRows:
+        """The named rows, in the order they are named."""
+        places = self.token_places(rows)
+        return TokenRows(
+            ids=self.ids[places],
+            type_ids=self.type_ids[places],
+            row_starts=_starts(self.lengths[rows]),
+            num_cut=self.num_cut[rows],
+            targets=None if self.targets is None else self.targets[rows],
+        )
+
+    def token_places(self, rows: np.ndarray) -> np.ndarray:
+        """Where the tokens of the named rows stand in `ids`, one row after the other: int64 [tokens]."""
+        lengths = self.lengths[rows]
+        starts = _starts(lengths)
+        return np.arange(starts[-1]) + np.repeat(self.row_starts[:-1][rows] - starts[:-1], lengths)
+
+
+def _starts(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.text.encoding import Encoding
+
+
+def encoding(ids, *, second_from=None, num_cut=0):
+    ids = np.array(ids, dtype=np.int32)
+    type_ids = (np.arange(len(ids)) >= (len(ids) if second_from is None else second_from)).astype(np.int32)
+    return Encoding(ids, type_ids, np.zeros((len(ids), 2), np.int32), num_cut)
+
+
+@pytest.fixture
+def rows():
+    encodings = [encoding([1, 5, 2]), encoding([1, 7, 2, 8, 2], second_from=3, num_cut=4), encoding([1, 2])]
+    return TokenRows.from_encodings(iter(encodings), targets=np.array([0, 1, 1]))
+
+
+def test_rows_stand_one_after_the_other_in_flat_arrays(rows):
+    assert len(rows) == 3
+    assert rows.ids.tolist() == [1, 5, 2, 1, 7, 2, 8, 2, 1, 2]
+    assert rows.type_ids.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 0, 0]
+    assert rows.row_starts.tolist() == [0, 3, 8, 10]
+    assert rows.lengths.tolist() == [3, 5, 2]
+    assert rows.num_cut.tolist() == [0, 4, 0]
+    assert (rows.ids.dtype, rows.type_ids.dtype, rows.row_starts.dtype) == (np.int32, np.int8, np.int64)
+
+
+def test_selected_rows_come_in_the_order_asked_for(rows):
+    chosen = rows.select(np.array([2, 1, 2]))
+    assert chosen.ids.tolist() == [1, 2, 1, 7, 2, 8, 2, 1, 2]
+    assert chosen.lengths.tolist() == [2, 5, 2]
+    assert chosen.num_cut.tolist() == [0, 4, 0]
+    assert chosen.targets.tolist() == [1, 1, 1]
+    assert len(rows.select(np.array([], dtype=np.int64))) == 0
+
+
+def test_targets_can_be_replaced_and_dropped(rows):
+    assert rows.with_targets(None).targets is None
+    assert rows.with_targets(np.zeros((3, 2), np.float32)).select(np.array([1])).targets.shape == (1, 2)
+
+
+def test_no_rows_at_all_are_rows_too():
+    assert len(TokenRows.from_encodings([])) == 0
+
+
+@pytest.mark.parametrize("starts", [[0, 3, 8, 11], [1, 3, 8, 10], [0, 8, 3, 10], [0, 3, 10]])
+def test_arrays_that_do_not_fit_are_refused(rows, starts):
+    with pytest.raises(ValueError, match="do not fit"):
+        TokenRows(rows.ids, rows.type_ids, np.array(starts), rows.num_cut)
