@@ -28,6 +28,6 @@ def _segmenter() -> jieba.Tokenizer:
     segmenter = jieba.Tokenizer()
     # jieba would read a cache from the machine's common temporary folder, where anyone may have put it.
     with tempfile.TemporaryDirectory() as folder:
-        segmenter.tmp_dir = folder
+        segmenter.tmp_dir = folder  # pyright: ignore[reportAttributeAccessIssue]
         segmenter.initialize()
     return segmenter

@@ -32,8 +32,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Tokenizer:
     """The same ids as PaddleNLP's ErnieTokenizer, many texts at once, with exact places.
 
-    A text that contains "[MASK]" or another special token's name is text: it gives the pieces "[", "mask", "]".
-    Only this class puts special tokens into a row. Places are those of `Pieces`.
+    A text that contains "[MASK]" or another special token's name is text: it gives the pieces "[", "mask", "]", as
+    `ErnieTokenizer(vocab_file)` has it, and only this class puts special tokens into a row. (PaddleNLP's
+    `from_pretrained` lets a user's text make real special tokens; we do not follow it there.) Places are those of
+    `Pieces`.
     """
 
     def __init__(self, portable: tokenizers.Tokenizer, *, normalization: Normalization | None = None) -> None:

@@ -19,7 +19,7 @@ def read_vocab(path: str | Path) -> tuple[str, ...]:
     twice (ERNIE 3.0 has "$" at 12084 and 18005): both places stay, so no later id is shifted.
     """
     lines = _read_lines(Path(path))
-    has_ids = all("\t" in line and _is_id(line.rsplit("\t", 1)[1]) for line in lines)
+    has_ids = _is_id(lines[0].rpartition("\t")[2])
     tokens = _tokens_by_id(lines, path=path) if has_ids else tuple(lines)
     _check_tokens(tokens, path=path)
     return tokens
@@ -69,6 +69,8 @@ def _tokens_by_id(lines: list[str], *, path: str | Path) -> tuple[str, ...]:
     tokens: list[str | None] = [None] * len(lines)
     for number, line in enumerate(lines, start=1):
         token, _, column = line.rpartition("\t")
+        if not _is_id(column):
+            raise ModelError(f"{path} line {number}", f"{line[:40]!r} has no id after a TAB, as the first line has")
         index = int(column) if len(column) < 10 else len(lines)
         if index >= len(lines):
             raise ModelError(

@@ -33,7 +33,7 @@ def test_width_makes_full_width_forms_half_width(text, changed):
 
 @pytest.mark.parametrize(
     ("text", "changed"),
-    [("這間酒店環境", "这间酒店环境"), ("乾坤與乾燥", "乾坤与干燥"), ("一目瞭然", "一目了然"), ("简体不变", "简体不变")],
+    [("這間酒店", "这间酒店"), ("乾坤與乾燥", "乾坤与干燥"), ("一目瞭然", "一目了然"), ("简体不变", "简体不变")],
 )
 def test_simplified_goes_by_phrases_then_characters(text, changed):
     assert _changed(text, simplified=True) == changed

@@ -2,6 +2,7 @@ import pickle
 import subprocess
 import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,10 @@ from ernie_pp.errors import DataError, ModelError
 from ernie_pp.text import Normalization, Tokenizer, normalize
 
 # Known and unknown ideographs, letters of three widths, emoji and joiners, marks, controls, blanks, line breaks.
-ODD = "中国鑫龘𠮷aBÉ12Ａｂ１，。！$￥㎡℃😀👨👧\u200d\ufe0f\u0301\u0308\u0307İſ≠ﬁ\u00ad\ufeff\u202e\x00\x1f \t\n\r\u3000\u2028\xa0[MASK]"
+ODD = (
+    "中国鑫龘𠮷aBÉ12Ａｂ１，。！$￥㎡℃😀👨👧\u200d\ufe0f\u0301\u0308\u0307İſ≠ﬁ[MASK]"
+    "\u00ad\ufeff\u202e\x00\x1f \t\n\r\u3000\u2028\xa0"
+)
 TEXTS = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=("Cs",))), max_size=40)
 NORMALIZATIONS = [Normalization(*switches) for switches in product((False, True), repeat=4)]
 
@@ -225,3 +229,13 @@ def test_folder_opens_without_paddle(vocab_path, tmp_path):
         "assert not [name for name in sys.modules if name.split('.')[0] in ('paddle', 'paddlenlp', 'jieba', 'opencc')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_threads_may_share_a_tokenizer(vocab_path):
+    tokenizer = Tokenizer.from_vocab(vocab_path)
+    texts = [chr(0x4E00 + number) + f"word{number}" for number in range(3000)]
+    expected = Tokenizer.from_vocab(vocab_path).encode_rows(texts, max_length=16, truncate="head").ids
+    batches = [texts[start : start + 100] for start in range(0, len(texts), 100)]
+    with ThreadPoolExecutor(8) as pool:
+        parts = list(pool.map(lambda batch: tokenizer.encode_rows(batch, max_length=16, truncate="head").ids, batches))
+    assert np.array_equal(np.concatenate(parts), expected)

@@ -47,6 +47,7 @@ def test_duplicate_keeps_later_ids_and_the_last_place_counts(tmp_path):
         (SPECIAL.encode() + b"\xb0\xa1\n", "line 6\n.*0xb0 is not UTF-8"),
         ("[PAD]\t0\n[CLS]\t1\n[SEP]\t2\n[MASK]\t3\n[UNK]\t5\n", "line 5\n.*id 5 .*gap"),
         ("[PAD]\t0\n[CLS]\t1\n[SEP]\t2\n[MASK]\t3\n[UNK]\t3\n", "line 5\n.*id 3 stands twice"),
+        ("[PAD]\t0\n[CLS]\t1\n[SEP]\n", r"line 3\n.*'\[SEP\]' has no id"),
         ("[PAD]\t0\n[CLS]\t" + "9" * 5000 + "\n", "line 2\n.*gap"),
     ],
 )
