@@ -1,0 +1,71 @@
+"""Dropout whose masks depend on where in the training a layer is computed, not on what was computed before it.
+
+Each layer reseeds at its start from (seed, step, micro-batch, pass, layer). The masks are then the same however the
+model is cut into stages and the batch into replicas, and a resumed run needs no stored generator state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import paddle
+
+# Rates are rounded to 1/65536, so that a mask costs two random bytes an element; the scale uses the rounded rate.
+_STEPS = 1 << 16
+
+
+@dataclass(frozen=True)
+class DropoutKey:
+    """What the masks of a forward pass are drawn from; `pass_index` numbers the passes over one micro-batch."""
+
+    seed: int = 0
+    step: int = 0
+    micro_batch: int = 0
+    pass_index: int = 0
+
+    def plus(self, num_passes: int) -> DropoutKey:
+        """The key of a later pass over the same micro-batch, with other masks."""
+        return replace(self, pass_index=self.pass_index + num_passes)
+
+
+@dataclass
+class DropoutState:
+    """Shared by the layers of a stack: the current key, and whether the CPU's fast operations are used."""
+
+    key: DropoutKey = field(default_factory=DropoutKey)
+    fast: bool = False
+
+
+class MaskSource:
+    """The masks of one layer, in the order they are asked for."""
+
+    def __init__(self, key: DropoutKey, layer_index: int) -> None:
+        self._bits = np.random.SFC64(_seed_sequence(key, layer_index))
+
+    def drop(self, tensor: paddle.Tensor, rate: float) -> paddle.Tensor:
+        """`tensor` with each element zeroed with probability `rate` and the others scaled up to keep the mean."""
+        if rate == 0.0:
+            return tensor
+        mask = draw_mask(self._bits, tuple(tensor.shape), rate)
+        return tensor * paddle.to_tensor(mask)
+
+
+def draw_mask(bits: np.random.SFC64, shape: tuple[int, ...], rate: float) -> np.ndarray:
+    """Float32 factors of that shape: 0 with probability `rate`, else 1 / (1 - rate)."""
+    dropped = round(rate * _STEPS)
+    if dropped >= _STEPS:
+        return np.zeros(shape, dtype=np.float32)
+    count = int(np.prod(shape))
+    numbers = bits.random_raw(-(-count // 4)).view(np.uint16)[:count]
+    scale = np.float32(_STEPS / (_STEPS - dropped))
+    return np.multiply(numbers >= dropped, scale, dtype=np.float32).reshape(shape)
+
+
+def seed_paddle(key: DropoutKey, layer_index: int) -> None:
+    """Set Paddle's own generator for a layer that drops by Paddle's operations."""
+    paddle.seed(int(_seed_sequence(key, layer_index).generate_state(1, np.uint32)[0]))
+
+
+def _seed_sequence(key: DropoutKey, layer_index: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence((key.seed, key.step, key.micro_batch, key.pass_index, layer_index))

@@ -1,0 +1,135 @@
+"""An ERNIE's config: read with suspicion, and the names and shapes of the tensors it implies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ernie_pp.errors import ModelError
+
+CONFIG = "config.json"
+# Far above any ERNIE; below what a mistyped or hostile config would ask the machine to allocate.
+MAX_PARAMETERS = 4_000_000_000
+_MAX_CONFIG_BYTES = 1_000_000
+_LIMITS = {
+    "vocab_size": 10_000_000,
+    "hidden_size": 65_536,
+    "num_hidden_layers": 512,
+    "num_attention_heads": 1_024,
+    "intermediate_size": 1_048_576,
+    "max_position_embeddings": 1_048_576,
+}
+_OPTIONAL_LIMITS = {"type_vocab_size": 1_024, "task_type_vocab_size": 1_024}
+_ACTIVATIONS = ("gelu", "relu", "silu", "gelu_new")
+_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def read_config(folder: Path) -> dict:
+    """The values of a folder's config.json, checked."""
+    path = folder / CONFIG
+    try:
+        if path.stat().st_size > _MAX_CONFIG_BYTES:
+            raise ModelError(str(path), f"is larger than {_MAX_CONFIG_BYTES} bytes", "Get the file again.")
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelError(str(path), "is not there", "model.path takes the folder of a PaddleNLP model.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(str(path), f"is not readable JSON: {error}", "Get the file again.") from error
+    if not isinstance(values, dict):
+        raise ModelError(str(path), f"holds a {type(values).__name__}, an object was expected", "Get the file again.")
+    check_config(values, where=str(path))
+    return values
+
+
+def check_config(values: Mapping, *, where: str) -> None:
+    """Refuse a config that is not an ERNIE's or implies absurd sizes, before anything is allocated."""
+    _check_kind(values, where)
+    for key, limit in {**_LIMITS, **{k: v for k, v in _OPTIONAL_LIMITS.items() if k in values}}.items():
+        value = values.get(key)
+        if type(value) is not int or not 1 <= value <= limit:
+            raise ModelError(where, f"{key} is {value!r}, a whole number from 1 to {limit} was expected", _ADVICE)
+    if values["hidden_size"] % values["num_attention_heads"]:
+        heads = values["num_attention_heads"]
+        what = f"hidden_size {values['hidden_size']} is not a multiple of num_attention_heads {heads}"
+        raise ModelError(where, what, _ADVICE)
+    count = num_parameters(values)
+    if count > MAX_PARAMETERS:
+        raise ModelError(where, f"implies {count:,} parameters, more than {MAX_PARAMETERS:,}", _ADVICE)
+
+
+_ADVICE = "Check that this is the config of an ERNIE encoder."
+
+
+def _check_kind(values: Mapping, where: str) -> None:
+    if values.get("model_type", "ernie") != "ernie":
+        raise ModelError(where, f"model_type is {values['model_type']!r}, 'ernie' was expected", _ADVICE)
+    if values.get("hidden_act", "gelu") not in _ACTIVATIONS:
+        known = ", ".join(_ACTIVATIONS)
+        raise ModelError(where, f"hidden_act is {values['hidden_act']!r}, one of {known} was expected", _ADVICE)
+    for key in _RATES:
+        value = values.get(key)
+        if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+            raise ModelError(where, f"{key} is {value!r}, a number from 0 to 1 was expected", _ADVICE)
+    deviation = values.get("initializer_range", 0.02)
+    if type(deviation) not in (int, float) or not 0 < deviation <= 10:
+        raise ModelError(where, f"initializer_range is {deviation!r}, a number above 0 was expected", _ADVICE)
+
+
+def num_parameters(values: Mapping) -> int:
+    """Parameters of the encoder, its pooler counted; from the sizes alone."""
+    width, inner = values["hidden_size"], values["intermediate_size"]
+    tables = values["vocab_size"] + values["max_position_embeddings"] + values.get("type_vocab_size", 16)
+    tables += values.get("task_type_vocab_size", 3) if values.get("use_task_id") else 0
+    block = 4 * (width * width + width) + 2 * width * inner + inner + width + 4 * width
+    return tables * width + 2 * width + values["num_hidden_layers"] * block + width * width + width
+
+
+def encoder_shapes(values: Mapping) -> Shapes:
+    """Shape of every encoder tensor by canonical name, the pooler left out."""
+    width = values["hidden_size"]
+    shapes: Shapes = {}
+    for table, rows in _tables(values).items():
+        shapes[f"ernie.embeddings.{table}.weight"] = (rows, width)
+    shapes.update(_weight_and_bias("ernie.embeddings.layer_norm", (width,)))
+    for index in range(values["num_hidden_layers"]):
+        shapes.update(_block_shapes(f"ernie.encoder.layers.{index}", width, values["intermediate_size"]))
+    return shapes
+
+
+def pooler_shapes(values: Mapping) -> Shapes:
+    """Shape of the pooler's two tensors, which a folder may lack."""
+    return _weight_and_bias("ernie.pooler.dense", (values["hidden_size"], values["hidden_size"]))
+
+
+def classifier_shapes(values: Mapping, *, num_labels: int) -> Shapes:
+    """Shape of the two tensors above the pooler."""
+    return _weight_and_bias("classifier", (values["hidden_size"], num_labels))
+
+
+def _tables(values: Mapping) -> dict[str, int]:
+    tables = {
+        "word_embeddings": values["vocab_size"],
+        "position_embeddings": values["max_position_embeddings"],
+        "token_type_embeddings": values.get("type_vocab_size", 16),
+    }
+    if values.get("use_task_id"):
+        tables["task_type_embeddings"] = values.get("task_type_vocab_size", 3)
+    return tables
+
+
+def _block_shapes(prefix: str, width: int, inner: int) -> Shapes:
+    shapes: Shapes = {}
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        shapes.update(_weight_and_bias(f"{prefix}.self_attn.{name}", (width, width)))
+    shapes.update(_weight_and_bias(f"{prefix}.linear1", (width, inner)))
+    shapes.update(_weight_and_bias(f"{prefix}.linear2", (inner, width)))
+    for name in ("norm1", "norm2"):
+        shapes.update(_weight_and_bias(f"{prefix}.{name}", (width,)))
+    return shapes
+
+
+def _weight_and_bias(name: str, shape: tuple[int, ...]) -> Shapes:
+    return {f"{name}.weight": shape, f"{name}.bias": shape[-1:]}

@@ -1,0 +1,140 @@
+"""The tensors of a model folder, checked by name and shape against what its config implies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from ernie_pp.errors import ModelError
+from ernie_pp.models.pickle_reader import read_plain_pickle
+
+SAFETENSORS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLE = "model_state.pdparams"
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What was read: float32 arrays by canonical name, and the names that did not match the config."""
+
+    arrays: Mapping[str, np.ndarray]
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+
+
+def read_weights(folder: Path, *, shapes: Shapes, optional: Shapes, allow_pickle: bool) -> Weights:
+    """The tensors named in `shapes` and, where the folder has them, in `optional`.
+
+    A tensor of another shape, or a name of `shapes` that is not there, is a ModelError. Names of `optional` that are
+    not there are listed as missing, names in neither as unexpected; nothing unexpected is read from a safetensors.
+    """
+    wanted = {**shapes, **optional}
+    if (folder / SAFETENSORS).is_file():
+        arrays, found = _read_safetensors(folder / SAFETENSORS, wanted)
+    elif (folder / INDEX).is_file():
+        arrays, found = _read_sharded(folder, wanted)
+    else:
+        arrays, found = _read_pickle(folder, wanted, allow_pickle=allow_pickle)
+    missing = tuple(name for name in wanted if name not in arrays)
+    _check_missing(folder, [name for name in missing if name in shapes], num_wanted=len(shapes))
+    return Weights(arrays, missing, tuple(sorted(found - set(wanted))))
+
+
+def canonical_name(name: str) -> str:
+    """Encoder tensors of a bare ErnieModel lack the `ernie.` that the same tensors have inside a task model."""
+    is_bare = name.split(".")[0] in ("embeddings", "encoder", "pooler")
+    return f"ernie.{name}" if is_bare else name
+
+
+def _read_safetensors(path: Path, wanted: Shapes) -> tuple[dict[str, np.ndarray], set[str]]:
+    arrays = {}
+    try:
+        with safe_open(path, framework="numpy") as file:
+            names = {canonical_name(name): name for name in file.keys()}  # noqa: SIM118 (not a dict)
+            for name in wanted:
+                if name in names:
+                    # The header is compared before the tensor is read into memory.
+                    _check_shape(path, name, tuple(file.get_slice(names[name]).get_shape()), wanted[name])
+                    arrays[name] = _float32(path, name, file.get_tensor(names[name]))
+    except (SafetensorError, OSError, TypeError) as error:
+        raise ModelError(str(path), f"not a readable safetensors file: {error}", "Get the file again.") from error
+    return arrays, set(names)
+
+
+def _read_sharded(folder: Path, wanted: Shapes) -> tuple[dict[str, np.ndarray], set[str]]:
+    arrays: dict[str, np.ndarray] = {}
+    found: set[str] = set()
+    for file_name in _shard_names(folder / INDEX):
+        shard_arrays, shard_found = _read_safetensors(folder / file_name, wanted)
+        arrays.update(shard_arrays)
+        found |= shard_found
+    return arrays, found
+
+
+def _shard_names(path: Path) -> list[str]:
+    """The files an index names, each a plain name inside the index's own folder."""
+    try:
+        weight_map = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
+        names = sorted(set(weight_map.values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(str(path), f"not a readable index: {error!r}", "Get the file again.") from error
+    for name in names:
+        if not isinstance(name, str) or Path(name).name != name or (path.parent / name).is_symlink():
+            what = f"names the file {name!r}, a plain file in the same folder was expected"
+            raise ModelError(str(path), what, "Do not use this model.")
+    return names
+
+
+def _read_pickle(folder: Path, wanted: Shapes, *, allow_pickle: bool) -> tuple[dict[str, np.ndarray], set[str]]:
+    path = folder / PICKLE
+    if not path.is_file():
+        what = f"holds neither {SAFETENSORS} nor {PICKLE}"
+        raise ModelError(str(folder), what, "Give the folder of a PaddleNLP model.")
+    if not allow_pickle:
+        raise ModelError(
+            str(path),
+            "is a pickle file, which is not read unless asked for",
+            "Set model.allow_pickle: true (it is read without running code), or convert it to model.safetensors.",
+        )
+    content = {canonical_name(name): array for name, array in read_plain_pickle(path).items()}
+    arrays = {}
+    for name in wanted:
+        if name in content:
+            _check_shape(path, name, content[name].shape, wanted[name])
+            arrays[name] = _float32(path, name, content[name])
+    return arrays, set(content)
+
+
+def _check_shape(path: Path, name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if found != expected:
+        raise ModelError(
+            str(path),
+            f"tensor {name} has shape {list(found)}, config.json implies {list(expected)}",
+            "The two files are of different models: get both from the same place.",
+        )
+
+
+def _float32(path: Path, name: str, array: np.ndarray) -> np.ndarray:
+    if array.dtype not in (np.float32, np.float16, np.float64):
+        what = f"tensor {name} is of type {array.dtype}, float32 was expected"
+        raise ModelError(str(path), what, "Convert the file to float32.")
+    array = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(array).all():
+        raise ModelError(str(path), f"tensor {name} holds NaN or infinite values", "Get the file again.")
+    return array
+
+
+def _check_missing(folder: Path, missing: list[str], *, num_wanted: int) -> None:
+    if missing:
+        raise ModelError(
+            str(folder),
+            f"{len(missing)} of {num_wanted} tensors are not there, the first is {missing[0]}",
+            "Check that config.json and the weights are of the same model.",
+        )
