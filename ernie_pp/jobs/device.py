@@ -14,9 +14,8 @@ def set_device(wanted: Literal["auto", "cpu", "gpu"]) -> Literal["cpu", "gpu"]:
     has_gpu = paddle.device.is_compiled_with_cuda() and paddle.device.cuda.device_count() > 0
     if wanted == "gpu" and not has_gpu:
         built = "sees no GPU" if paddle.device.is_compiled_with_cuda() else "is the CPU wheel"
-        raise ConfigError(
-            "device", f"is gpu, and the installed Paddle {built}", "Install the GPU wheel, or set device=cpu."
-        )
+        what = f"is gpu, and the installed Paddle {built}"
+        raise ConfigError("device", what, "Install the GPU wheel, or set device=cpu.")
     device = "gpu" if has_gpu and wanted != "cpu" else "cpu"
     paddle.set_device(device)
     return device

@@ -30,7 +30,7 @@ def export_run(run_dir: str, *, output: str | None = None) -> str:
 def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it."""
     settings = read_settings(model)
-    _, decode = load_codec(settings["task"])
+    decode = load_codec(settings["task"]).decode
     decoding = decode.DecodeSettings.from_json(settings["decode"])
     return build_bundle(
         ExportRequest(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,28 +18,28 @@ NUM_MISTAKES = 50
 NUM_BINS = 24
 
 
-def build_content(
-    config: RunConfig,
-    prepared: Prepared,
-    *,
-    best: Outcome,
-    test: Any,
-    history: Sequence[dict],
-    facts: Mapping[str, str],
-) -> Content:
-    """Everything report.html shows. `facts` are lines about the run: model, machine, time."""
+@dataclass(frozen=True)
+class Story:
+    """What a run has to tell beside its best evaluation: test figures, logged lines, facts (model, machine, time)."""
+
+    test: Any
+    history: Sequence[dict]
+    facts: Mapping[str, str]
+
+
+def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story: Story) -> Content:
+    """Everything report.html shows."""
     evaluation = best.evaluation
-    name, value = evaluation.headline, evaluation.values[evaluation.headline]
-    low, high = evaluation.interval
-    tables = [_figures_table(evaluation, test), _label_table(evaluation)]
+    name, (low, high) = evaluation.headline, evaluation.interval
+    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
     return Content(
-        title=f"{config.task}: {prepared.splits['train'].source.rpartition('/')[2]}",
-        headline=f"dev {name} {100 * value:.1f} %",
-        headline_note=f"95 % interval {100 * low:.1f} to {100 * high:.1f} %, {evaluation.num_rows} rows, step {best.step}",
-        facts=list(facts.items()),
+        title=f"{config.task}: {Path(config.output_dir).name}",
+        headline=f"dev {name} {100 * evaluation.values[name]:.1f} %",
+        headline_note=f"{interval}, {evaluation.num_rows} rows, step {best.step}",
+        facts=list(story.facts.items()),
         notes=_notes(config, prepared),
-        curves=_curves(history, name),
-        tables=tables,
+        curves=_curves(story.history, name),
+        tables=[_figures_table(evaluation, story.test), _label_table(evaluation)],
         confusion=Confusion(best.decoding.labels, evaluation.confusion) if evaluation.confusion else None,
         histograms=[_length_histogram(prepared, config)],
         mistakes=_mistakes(prepared, best),
@@ -47,12 +49,11 @@ def build_content(
 
 def _mistakes(prepared: Prepared, best: Outcome) -> list[Mistake]:
     found = prepared.task.mistakes(prepared.splits["dev"].examples, best.logits, best.decoding)
-    return [
-        Mistake(
-            str(example.place), "\n".join(filter(None, (example.text, example.text_pair))), true, given, probability
-        )
-        for example, true, given, probability in found[:NUM_MISTAKES]
-    ]
+    mistakes = []
+    for example, true, given, probability in found[:NUM_MISTAKES]:
+        text = "\n".join(filter(None, (example.text, example.text_pair)))
+        mistakes.append(Mistake(str(example.place), text, true, given, probability))
+    return mistakes
 
 
 def _notes(config: RunConfig, prepared: Prepared) -> list[str]:
@@ -103,6 +104,4 @@ def _length_histogram(prepared: Prepared, config: RunConfig) -> Histogram:
     end = max(float(np.percentile(lengths, 99)), config.text.max_length * 1.1)
     counts, edges = np.histogram(np.minimum(lengths, end), bins=NUM_BINS, range=(0, end))
     title = "Length of training rows before any cut (the last bin holds all longer ones)"
-    return Histogram(
-        title, [float(e) for e in edges], [int(c) for c in counts], "tokens", float(config.text.max_length)
-    )
+    return Histogram(title, edges.tolist(), counts.tolist(), "tokens", float(config.text.max_length))

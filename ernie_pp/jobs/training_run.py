@@ -13,7 +13,7 @@ from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.export import describe_parity, export_model
 from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.prepare import Prepared, prepare
-from ernie_pp.jobs.report_content import build_content
+from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
@@ -38,16 +38,19 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
         best = fit.run(record)
     test = _measure_test(fit, best)
-    facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
     _write_results(prepared, folder, best, test)
-    content = build_content(config, prepared, best=best, test=test, history=record.history, facts=facts)
-    write_report(folder.report, content)
-    parity = (
-        export_model(folder.best, folder.bundle, tolerance=config.export.tolerance) if config.export.enabled else None
-    )
-    bundle = f"bundle:  {folder.bundle} ({describe_parity(parity)})" if parity is not None else "bundle:  not exported"
+    facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
+    story = Story(test, record.history, facts)
+    write_report(folder.report, build_content(config, prepared, best=best, story=story))
     figures = [_figure("dev", best.evaluation)] + ([_figure("test", test)] if test is not None else [])
-    return "\n".join([*figures, f"report:  {folder.report}", bundle])
+    return "\n".join([*figures, f"report:  {folder.report}", f"bundle:  {_export(config, folder)}"])
+
+
+def _export(config: RunConfig, folder: RunFolder) -> str:
+    if not config.export.enabled:
+        return "not exported (export.enabled: false)"
+    parity = export_model(folder.best, folder.bundle, tolerance=config.export.tolerance)
+    return f"{folder.bundle} ({describe_parity(parity)})"
 
 
 def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder) -> Fit:
@@ -96,12 +99,8 @@ def _facts(config: RunConfig, prepared: Prepared, fit: Fit, setup: CpuSetup) -> 
     rows = ", ".join(f"{len(split.rows)} {name}" for name, split in prepared.splits.items())
     machine = describe_machine()
     versions = ", ".join(f"{name} {machine[name]}" for name in machine if name.startswith("paddle"))
-    return {
-        "model": f"{model} ({shape})",
-        "rows": rows,
-        "machine": f"{setup}, {machine['memory']}",
-        "versions": versions,
-    }
+    where = f"{setup}, {machine['memory']}"
+    return {"model": f"{model} ({shape})", "rows": rows, "machine": where, "versions": versions}
 
 
 def _figure(name: str, evaluation: Any) -> str:

@@ -1,6 +1,6 @@
 """The machine a run stands on: CPU switches made before Paddle is loaded, and what there is."""
 
-from ernie_pp.machine.cpu import CpuSetup, set_up_cpu
+from ernie_pp.machine.cpu import CpuSetup, count_cores, set_up_cpu
 from ernie_pp.machine.describe import describe_machine
 
-__all__ = ["CpuSetup", "describe_machine", "set_up_cpu"]
+__all__ = ["CpuSetup", "count_cores", "describe_machine", "set_up_cpu"]

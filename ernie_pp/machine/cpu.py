@@ -49,7 +49,8 @@ def set_up_cpu(*, math: str, keep_heap: bool, threads: int | None) -> CpuSetup:
     elif math == "off" and choose_math_switch(maker, flags) and MATH_SWITCH not in os.environ:
         problems.append(f"the math library takes its slow path on this {maker} CPU (cpu.math: off)")
     count = threads or count_cores()
-    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
+    if threads is not None:
+        os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(threads)
     return CpuSetup(model, os.environ.get(MATH_SWITCH), keep_heap and _keep_heap(), count, tuple(problems))
 
 

@@ -1,0 +1,5 @@
+"""Using a bundle: the Predictor."""
+
+from ernie_pp.serving.predictor import Predictor
+
+__all__ = ["Predictor"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import Any
 
 from ernie_pp.errors import ModelError
@@ -15,8 +16,20 @@ def load_task(kind: str) -> Any:
     return importlib.import_module(f"ernie_pp.tasks.{kind}.task").Task
 
 
-def load_codec(kind: str) -> tuple[Any, Any]:
-    """(features, decode) modules of a kind: what prediction needs, without Paddle."""
+@dataclass(frozen=True)
+class Codec:
+    """The modules of a kind that prediction needs; none of them loads Paddle."""
+
+    example: Any
+    features: Any
+    decode: Any
+
+
+def load_codec(kind: str) -> Codec:
+    """How a kind reads rows, encodes texts and decodes logits."""
     if kind not in KINDS:
         raise ModelError(f"task {kind}", f"is not known here; known: {', '.join(KINDS)}", "Use a newer ernie_pp.")
-    return tuple(importlib.import_module(f"ernie_pp.tasks.{kind}.{part}") for part in ("features", "decode"))  # type: ignore[return-value]
+    parts = {
+        part: importlib.import_module(f"ernie_pp.tasks.{kind}.{part}") for part in ("example", "features", "decode")
+    }
+    return Codec(**parts)

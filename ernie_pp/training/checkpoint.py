@@ -26,7 +26,8 @@ def save_model_folder(
     """Replace `folder` by one that PaddleNLP's own from_pretrained opens.
 
     `weights` are by canonical ERNIE names, `config` is the ErnieConfig's, `settings` is what ernie_pp adds: task,
-    labels, decoding, step; `save_extras` adds further files (vocabulary). The old folder stays whole until the new one is on disk.
+    labels, decoding, step; `save_extras` adds further files (vocabulary). The old folder stays whole until the new
+    one is on disk.
     """
     with replaced_folder(folder) as temporary:
         save_file(

@@ -1,0 +1,39 @@
+"""A model folder's answers on labelled rows, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ernie_pp.config import RunConfig
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.labels import LabelSet
+from ernie_pp.jobs.device import set_device
+from ernie_pp.jobs.splits import read_examples, tokenise
+from ernie_pp.models.ernie import load_classifier
+from ernie_pp.tasks import load_codec, load_task
+from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.training.build import build_engine
+from ernie_pp.training.checkpoint import read_settings
+from ernie_pp.training.evaluate import compute_logits
+
+
+def evaluate_model(config: RunConfig, model: Path, *, data: str, labels: LabelSet, cache: Path) -> Any:
+    """Figures of a model folder on the rows of `data`, which are read as `config` says."""
+    set_device(config.device)
+    settings = read_settings(model)
+    task = load_task(config.task)(config, labels)
+    tokenizer = Tokenizer.from_folder(model)
+    examples = read_examples(config, task, "test", data, Faults(on_error=config.data.on_error))
+    split = tokenise(config, task, tokenizer, name="data", source=data, examples=examples, cache=cache)
+    loss = task.build_loss(split.rows.targets)
+    engine = build_engine(load_classifier(model), loss=loss, config=config.train, num_steps=1, seed=config.seed)
+    logits = compute_logits(
+        engine,
+        split.rows,
+        max_tokens=config.train.micro_batch_tokens,
+        pad_id=tokenizer.pad_id,
+        title="evaluating",
+    )
+    decoding = load_codec(config.task).decode.DecodeSettings.from_json(settings["decode"])
+    return task.measure(logits, split.rows.targets, decoding)

@@ -1,0 +1,113 @@
+"""Predicting the rows of a file of any size: read, answer and write a bounded number of rows at a time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.readers import ReadSettings, read_rows
+from ernie_pp.data.readers.settings import Format
+from ernie_pp.data.rows import Row
+from ernie_pp.errors import DataError
+from ernie_pp.jobs.prediction_writers import OutputFormat, Writer, open_writer
+from ernie_pp.serving import Predictor
+from ernie_pp.tasks import load_codec
+
+LOG = logging.getLogger("ernie_pp")
+# Rows held at once; sorting them by length is what makes batches dense.
+CHUNK_ROWS, CHUNK_CHARACTERS = 1024, 1 << 20
+SECONDS_BETWEEN_LINES = 10.0
+
+
+@dataclass(frozen=True)
+class PredictOptions:
+    """The words of `ernie-pp predict`; None: as in training."""
+
+    bundle: str
+    input: str | None
+    text: list[str] | None
+    output: str
+    format: Format
+    output_format: OutputFormat
+    text_column: str | None
+    pair_column: str | None
+    no_header: bool
+    on_error: Literal["stop", "skip"]
+    batch_tokens: int
+    threads: int | None
+
+
+def predict_file(options: PredictOptions) -> int:
+    """Write every row of the input with its prediction, in order; returns the number of rows."""
+    predictor = Predictor(options.bundle, threads=options.threads, batch_tokens=options.batch_tokens)
+    faults = Faults(on_error=options.on_error)
+    count, start = 0, time.monotonic()
+    last = start
+    with open_writer(options.output, options.output_format) as writer:
+        for chunk in _chunks(_read(options, predictor, faults)):
+            _answer(predictor, chunk, writer)
+            count += len(chunk)
+            now = time.monotonic()
+            if now - last > SECONDS_BETWEEN_LINES:
+                last = now
+                LOG.info("%d rows predicted, %.0f rows/s", count, count / (now - start))
+    for fault in faults.listed:
+        LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
+    LOG.info("%d rows predicted, %d left out, %.1f s", count, faults.count, time.monotonic() - start)
+    return count
+
+
+def _read(options: PredictOptions, predictor: Predictor, faults: Faults) -> Iterator[tuple[dict, Any]]:
+    """(the row's fields, its example) of every sound row."""
+    codec = load_codec(predictor.bundle.task)
+    trained = predictor.bundle.manifest["columns"]
+    if options.text is not None:
+        columns = codec.example.Columns("text", None, None)
+        rows: Iterator[Row] = iter(_given_rows(options.text))
+    else:
+        pair = (options.pair_column or trained["text_pair"]) if predictor.takes_pairs else None
+        columns = codec.example.Columns(options.text_column or trained["text"], pair, None)
+        needed = tuple(name for name in (columns.text, columns.text_pair) if name is not None)
+        settings = ReadSettings(format=options.format, header=not options.no_header, columns=needed)
+        rows = read_rows(options.input or "-", settings=settings, faults=faults)
+    for row in rows:
+        for example in codec.example.read_examples([row], columns, faults):
+            yield dict(row.fields), example
+    faults.check()
+
+
+def _given_rows(texts: list[str]) -> Iterator[Row]:
+    from ernie_pp.data.rows import Place
+
+    for number, text in enumerate(texts, start=1):
+        yield Row(Place("--text", number), {"text": text})
+
+
+def _chunks(rows: Iterator[tuple[dict, Any]]) -> Iterator[list[tuple[dict, Any]]]:
+    chunk: list[tuple[dict, Any]] = []
+    size = 0
+    for fields, example in rows:
+        chunk.append((fields, example))
+        size += len(example.text)
+        if len(chunk) >= CHUNK_ROWS or size >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer) -> None:
+    texts = [example.text for _, example in chunk]
+    pairs = [example.text_pair for _, example in chunk] if predictor.takes_pairs else None
+    multi_label = predictor.decoding.multi_label
+    for (fields, example), prediction in zip(chunk, predictor(texts, pairs), strict=True):
+        added = prediction.to_fields(multi_label=multi_label)
+        taken = sorted(added.keys() & fields.keys())
+        if taken:
+            what = f"has a field {taken[0]!r} already, which the prediction would replace"
+            raise DataError(str(example.place), what, "Rename that field.")
+        writer.write({**fields, **added})

@@ -1,0 +1,104 @@
+"""Predictions as JSON lines, CSV or TSV; a file appears whole when the last row is written."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, Protocol, TextIO
+
+from ernie_pp.durable import replaced_file
+from ernie_pp.errors import ConfigError, DataError
+
+OutputFormat = Literal["auto", "jsonl", "csv", "tsv"]
+
+
+class Writer(Protocol):
+    """Takes one row after the other."""
+
+    def write(self, fields: Mapping[str, object]) -> None:
+        """Write one row."""
+        ...
+
+
+@contextlib.contextmanager
+def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
+    """A writer to a file, or to standard output for "-"."""
+    kind = _resolve(output, output_format)
+    if output == "-":
+        with open(sys.stdout.fileno(), "w", encoding="utf-8", newline="", closefd=False) as stream:
+            yield _WRITERS[kind](stream)
+        return
+    path = Path(output)
+    if not path.parent.is_dir():
+        raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
+    with replaced_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
+        yield _WRITERS[kind](stream)
+
+
+class _JsonLines:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, fields: Mapping[str, object]) -> None:
+        self._stream.write(json.dumps(fields, ensure_ascii=False) + "\n")
+
+
+class _Csv:
+    def __init__(self, stream: TextIO) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._columns: list[str] | None = None
+
+    def write(self, fields: Mapping[str, object]) -> None:
+        if self._columns is None:
+            self._columns = list(fields)
+            self._writer.writerow(self._columns)
+        _check_columns(fields, self._columns)
+        self._writer.writerow([_cell(fields[name]) for name in self._columns])
+
+
+class _Tsv:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._columns: list[str] | None = None
+
+    def write(self, fields: Mapping[str, object]) -> None:
+        if self._columns is None:
+            self._columns = list(fields)
+            self._line(self._columns)
+        _check_columns(fields, self._columns)
+        self._line([_cell(fields[name]) for name in self._columns])
+
+    def _line(self, cells: list[str]) -> None:
+        bad = next((cell for cell in cells if any(c in cell for c in "\t\n\r")), None)
+        if bad is not None:
+            what = f"cannot hold a TAB or line break, and this field has one: {bad[:60]!r}"
+            raise DataError("TSV output", what, "Write JSON lines or CSV: --output-format jsonl.")
+        self._stream.write("\t".join(cells) + "\n")
+
+
+_WRITERS = {"jsonl": _JsonLines, "csv": _Csv, "tsv": _Tsv}
+
+
+def _resolve(output: str, output_format: OutputFormat) -> str:
+    if output_format != "auto":
+        return output_format
+    ending = Path(output).suffix.lower().lstrip(".")
+    return ending if ending in ("csv", "tsv") else "jsonl"
+
+
+def _check_columns(fields: Mapping[str, object], columns: list[str]) -> None:
+    odd = sorted(set(fields) ^ set(columns))
+    if odd:
+        what = f"a row differs from the first in the field {odd[0]!r}; a table needs the same fields in every row"
+        raise DataError("CSV or TSV output", what, "Write JSON lines: --output-format jsonl.")
+
+
+def _cell(value: object) -> str:
+    """Text as it is, nothing for null, JSON for everything else."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,88 @@
+"""A bundle as a Python object: texts in, predictions out. Imports neither PaddleNLP nor paddle.distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import DataError
+from ernie_pp.export.bundle import open_bundle
+from ernie_pp.export.session import Session
+from ernie_pp.machine import count_cores, set_up_cpu
+from ernie_pp.tasks import load_codec
+from ernie_pp.text.tokenizer import Tokenizer
+
+DEFAULT_BATCH_TOKENS = 4096
+
+
+class Predictor:
+    """Answers with an exported bundle.
+
+    >>> predictor = Predictor("runs/sentiment/bundle")
+    >>> predictor(["房间很干净"])[0].labels
+    ('正面',)
+
+    Not for several threads at once: give each thread a Predictor of its own.
+    """
+
+    def __init__(
+        self, bundle: str | Path, *, threads: int | None = None, batch_tokens: int = DEFAULT_BATCH_TOKENS
+    ) -> None:
+        """`threads` math threads (none: one a core); `batch_tokens` bounds the tokens, padding counted, run at once."""
+        set_up_cpu(math="auto", keep_heap=False, threads=threads)
+        self.bundle = open_bundle(bundle)
+        self._codec = load_codec(self.bundle.task)
+        self.decoding = self._codec.decode.DecodeSettings.from_json(self.bundle.manifest["decode"])
+        self.tokenizer = Tokenizer.from_folder(self.bundle.folder)
+        self.batch_tokens = batch_tokens
+        self._session = Session(self.bundle, threads=threads or count_cores())
+
+    def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
+        """One prediction a text (or pair), in the same order; DataError names a text that is none."""
+        return self._codec.decode.decode(self.logits(texts, pairs), self.decoding) if len(texts) else []
+
+    def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
+        """float32 logits, one row a text."""
+        rows = self.encode(texts, pairs)
+        batches = order_for_evaluation(rows.lengths, max_tokens=self.batch_tokens)
+        parts = [self._run(rows, batch) for batch in batches]
+        in_order = np.empty((len(rows), *parts[0].shape[1:]), parts[0].dtype)
+        in_order[np.concatenate(batches)] = np.concatenate(parts)
+        return in_order
+
+    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> TokenRows:
+        """The tokens the model sees; `num_cut` says how many the length limit took from each row."""
+        self._check(texts, "text")
+        if self.takes_pairs != (pairs is not None):
+            kind, need = (
+                ("pairs", "a second text for each") if self.takes_pairs else ("single texts", "no second texts")
+            )
+            raise DataError("pairs", f"this bundle was trained on {kind}", f"Give {need}.")
+        if pairs is not None:
+            self._check(pairs, "second text")
+        text = self.bundle.manifest["text"]
+        limits = {"max_length": text["max_length"], "truncate": text["truncate"]}
+        return TokenRows.from_encoded(self._codec.features.encode(texts, pairs, self.tokenizer, **limits))
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether the model was trained on pairs of texts."""
+        return self.bundle.manifest["columns"]["text_pair"] is not None
+
+    def _run(self, rows: TokenRows, batch: np.ndarray) -> np.ndarray:
+        micro_batch = build_micro_batch(rows, batch, self.tokenizer.pad_id)
+        return self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
+
+    @staticmethod
+    def _check(texts: Sequence[str], what: str) -> None:
+        if isinstance(texts, str):
+            raise DataError(what, "one string came, expected a list of strings", 'Write predictor(["..."]).')
+        for index, text in enumerate(texts):
+            if not isinstance(text, str) or not text.strip():
+                shown = "empty" if isinstance(text, str) else f"{type(text).__name__}, expected str"
+                raise DataError(f"{what} number {index}", f"is {shown}", "Leave it out.")
