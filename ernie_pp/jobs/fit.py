@@ -99,6 +99,6 @@ class Fit:
         picked = rows.select(pick_check_rows(rows.lengths, self.config.export.check_rows))
         pad_id = self.prepared.tokenizer.pad_id
         parts = order_for_evaluation(picked.lengths, max_tokens=self.config.train.micro_batch_tokens)
-        batches = [build_micro_batch(picked, part, pad_id) for part in parts]
+        batches = [build_micro_batch(picked, part, pad_id=pad_id) for part in parts]
         save_batches(folder / CHECK_ROWS, [(batch.input_ids, batch.token_type_ids) for batch in batches])
         self.prepared.tokenizer.save(folder)

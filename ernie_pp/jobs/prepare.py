@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ernie_pp.config import RunConfig
+from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
 from ernie_pp.errors import DataError
 from ernie_pp.jobs.splits import Split, build_tokenizer, read_examples, tokenise, unknown_rate
@@ -47,6 +48,7 @@ def prepare(config: RunConfig, folder: RunFolder) -> Prepared:
         if not found:
             raise DataError(sources[name], f"has no usable row for data.{name}", "Look at the rows left out.")
         splits[name] = tokenise(config, task, tokenizer, name=name, source=sources[name], examples=found, cache=cache)
+        check_token_budget(splits[name].rows.lengths, max_tokens=config.train.micro_batch_tokens)
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)
     return Prepared(task, tokenizer, splits)

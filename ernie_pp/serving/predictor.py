@@ -49,7 +49,7 @@ class Predictor:
     def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
         """float32 logits, one row a text."""
         rows = self.encode(texts, pairs)
-        batches = order_for_evaluation(rows.lengths, max_tokens=self.batch_tokens)
+        batches = order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max())))
         parts = [self._run(rows, batch) for batch in batches]
         in_order = np.empty((len(rows), *parts[0].shape[1:]), parts[0].dtype)
         in_order[np.concatenate(batches)] = np.concatenate(parts)
@@ -75,7 +75,7 @@ class Predictor:
         return self.bundle.manifest["columns"]["text_pair"] is not None
 
     def _run(self, rows: TokenRows, batch: np.ndarray) -> np.ndarray:
-        micro_batch = build_micro_batch(rows, batch, self.tokenizer.pad_id)
+        micro_batch = build_micro_batch(rows, batch, pad_id=self.tokenizer.pad_id)
         return self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
 
     @staticmethod

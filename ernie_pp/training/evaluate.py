@@ -12,12 +12,11 @@ from ernie_pp.progress import track
 
 def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: int, title: str) -> np.ndarray:
     """float32 [rows, ...] from the last layer, whatever order and size the micro-batches have."""
-    batches = order_for_evaluation(rows.lengths, max_tokens)
+    batches = order_for_evaluation(rows.lengths, max_tokens=max_tokens)
     parts: list[np.ndarray] = []
     with track(title, len(rows.lengths), unit="rows") as tracker:
-        for indexes, logits in zip(
-            batches, engine.forward(build_micro_batch(rows, batch, pad_id) for batch in batches), strict=True
-        ):
+        micro_batches = (build_micro_batch(rows, batch, pad_id=pad_id) for batch in batches)
+        for indexes, logits in zip(batches, engine.forward(micro_batches), strict=True):
             parts.append(logits)
             tracker.advance(len(indexes))
     order = np.concatenate(batches)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ernie_pp.config import RunConfig, TrainConfig
-from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batches, order_steps
+from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batches
+from ernie_pp.data.order import order_steps
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.progress import track
@@ -83,7 +84,7 @@ def _steps(rows: TokenRows, config: RunConfig, pad_id: int) -> Iterator[list[Mic
     for epoch in itertools.count():
         for step_rows in order_steps(rows.lengths, **sizes, seed=config.seed, epoch=epoch):
             parts = cut_micro_batches(rows.lengths, step_rows, max_tokens=train.micro_batch_tokens)
-            yield [build_micro_batch(rows, part, pad_id) for part in parts]
+            yield [build_micro_batch(rows, part, pad_id=pad_id) for part in parts]
 
 
 class _Selection:

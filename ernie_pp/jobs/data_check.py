@@ -1,0 +1,93 @@
+"""What a config's data holds, as text: rows, labels, duplicates, overlap, lengths, unknown tokens, memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ernie_pp.config import RunConfig
+from ernie_pp.data.statistics import describe_lengths, describe_split, find_overlap
+from ernie_pp.jobs.memory import estimate_memory
+from ernie_pp.jobs.prepare import Prepared, prepare
+from ernie_pp.jobs.splits import Split, unknown_rate
+from ernie_pp.training.loop import plan_length
+from ernie_pp.training.run_folder import RunFolder
+
+MAX_LABELS_SHOWN = 20
+
+
+def describe_data(config: RunConfig) -> str:
+    """One block a split, then what the splits share and what training would take. Writes nothing but a scratch cache."""
+    with tempfile.TemporaryDirectory() as scratch:
+        prepared = prepare(config, RunFolder(scratch))
+    blocks = [_split_block(config, prepared, split) for split in prepared.splits.values()]
+    return "\n\n".join([*blocks, _overlap_block(prepared), _training_block(config, prepared)])
+
+
+def _split_block(config: RunConfig, prepared: Prepared, split: Split) -> str:
+    texts, pairs = prepared.task.texts(split.examples)
+    labels = [example.labels or () for example in split.examples]
+    found = describe_split(texts, labels, text_pairs=pairs)
+    lines = [f"{split.name}: {split.source}", f"  {'rows':18} {found.num_rows}"]
+    lines.append(f"  {'labels':18} {_label_counts(found.label_counts)}")
+    if found.num_unlabelled:
+        lines.append(f"  {'without a label':18} {found.num_unlabelled}")
+    lines.append(f"  {'duplicate texts':18} {found.num_duplicates}")
+    lines.append(f"  {'conflicting texts':18} {found.num_conflicts}{_conflicts(split, found.conflicts)}")
+    lines += _length_lines(config, split)
+    lines.append(f"  {'unknown tokens':18} {100 * unknown_rate(split.rows, prepared.tokenizer):.2f} %")
+    return "\n".join(lines)
+
+
+def _label_counts(counts: dict[str, int]) -> str:
+    shown = [f"{label} {count}" for label, count in list(counts.items())[:MAX_LABELS_SHOWN]]
+    more = len(counts) - MAX_LABELS_SHOWN
+    return f"{len(counts)}: " + ", ".join(shown) + (f", and {more} more" if more > 0 else "")
+
+
+def _conflicts(split: Split, rows: Sequence[int]) -> str:
+    """Lines of the first texts that come with different labels."""
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    places = [f"lines {split.examples[a].place.line} and {split.examples[b].place.line}" for a, b in pairs]
+    return f" (the same text with other labels: {'; '.join(places)})" if places else ""
+
+
+def _length_lines(config: RunConfig, split: Split) -> list[str]:
+    limit = config.text.max_length
+    lengths = describe_lengths(split.rows.lengths + split.rows.num_cut, limit=limit)
+    percentiles = ", ".join(f"{percent} %: {value}" for percent, value in lengths.percentiles.items())
+    cut = int(split.rows.num_cut.sum())
+    total = len(split.rows.ids) + cut
+    over = f"{lengths.num_over} rows ({100 * lengths.num_over / lengths.num_rows:.1f} %)"
+    return [
+        f"  {'tokens a row':18} mean {lengths.mean:.0f}, {percentiles}, longest {lengths.longest}",
+        f"  {f'over {limit} tokens':18} {over}, which loses {cut} tokens ({100 * cut / total:.1f} %)",
+    ]
+
+
+def _overlap_block(prepared: Prepared) -> str:
+    train_texts, train_pairs = prepared.task.texts(prepared.splits["train"].examples)
+    lines = ["Shared with train"]
+    for name, split in prepared.splits.items():
+        if name == "train":
+            continue
+        texts, pairs = prepared.task.texts(split.examples)
+        overlap = find_overlap(texts, train_texts, text_pairs=pairs, other_pairs=train_pairs)
+        warning = "  (its figures flatter the model)" if overlap.num_rows else ""
+        lines.append(f"  {name:18} {overlap.num_rows} rows ({100 * overlap.share:.1f} %){warning}")
+    return "\n".join(lines)
+
+
+def _training_block(config: RunConfig, prepared: Prepared) -> str:
+    rows = prepared.splits["train"].rows
+    length = plan_length(len(rows), config.train)
+    estimate = estimate_memory(config, vocab_size=prepared.tokenizer.vocab_size, lengths=rows.lengths)
+    return "\n".join(
+        [
+            "Training",
+            f"  {'steps':18} {length.num_steps} ({length.steps_per_epoch} an epoch)",
+            f"  {'memory, about':18} {estimate}",
+        ]
+    )
