@@ -56,12 +56,12 @@ def cut_equal_micro_batches(lengths: np.ndarray, rows: np.ndarray, *, num_micro_
     return np.array_split(_longest_first(lengths, rows), num_micro_batches)
 
 
-def order_for_evaluation(lengths: np.ndarray, *, max_tokens: int) -> list[np.ndarray]:
+def order_for_evaluation(lengths: np.ndarray, max_tokens: int) -> list[np.ndarray]:
     """All rows in micro-batches of like lengths; `row_indexes` puts results back into the user's order."""
     return cut_micro_batches(lengths, np.arange(len(lengths)), max_tokens=max_tokens)
 
 
-def build_micro_batch(token_rows: TokenRows, rows: np.ndarray, *, pad_id: int) -> MicroBatch:
+def build_micro_batch(token_rows: TokenRows, rows: np.ndarray, pad_id: int) -> MicroBatch:
     """The named rows as rectangles, padded at their ends to the longest of them (no rows: [0, 1])."""
     lengths = token_rows.lengths[rows]
     width = int(lengths.max(initial=1))

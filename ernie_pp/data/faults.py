@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from ernie_pp.data.rows import Fault
+from ernie_pp.durable import write_text
 from ernie_pp.errors import DataError
 
 MAX_EXCERPT = 60
@@ -58,7 +59,7 @@ class Faults:
         lines = [_as_json(fault) for fault in self._listed]
         if self.count > len(self._listed):
             lines.append(json.dumps({"not_listed": self.count - len(self._listed)}))
-        Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
+        write_text(Path(path), "".join(line + "\n" for line in lines))
 
     def _raise(self, *, more: bool) -> NoReturn:
         raise _error(self._listed[: self.limit], more=more)

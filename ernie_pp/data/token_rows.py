@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ernie_pp.text.encoding import Encoding
+from ernie_pp.text.encoding import EncodedRows, Encoding
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,17 @@ class TokenRows:
     def lengths(self) -> np.ndarray:
         """Tokens of each row: int64 [rows]."""
         return np.diff(self.row_starts)
+
+    @classmethod
+    def from_encoded(cls, rows: EncodedRows, *, targets: np.ndarray | None = None) -> TokenRows:
+        """The tokenizer's rows without their offsets."""
+        return cls(
+            ids=rows.ids.astype(np.int32, copy=False),
+            type_ids=rows.type_ids.astype(np.int8),
+            row_starts=rows.splits.astype(np.int64, copy=False),
+            num_cut=rows.num_cut.astype(np.int32),
+            targets=targets,
+        )
 
     @classmethod
     def from_encodings(cls, encodings: Iterable[Encoding], *, targets: np.ndarray | None = None) -> TokenRows:

@@ -25,6 +25,8 @@ def read_delimited(source: Source, *, settings: ReadSettings, faults: Faults) ->
     delimiter = "\t" if settings.format == "tsv" else ","
     is_quoted = settings.quoting == "double" or (settings.quoting == "auto" and settings.format == "csv")
     lines = read_lines(source)
+    if settings.header:
+        lines = _with_a_sound_header(lines, faults=faults)
     if is_quoted:
         quoted = read_quoted_records(lines, path=source.name, delimiter=delimiter, faults=faults)
         records = itertools.starmap(Record, quoted)
@@ -70,13 +72,20 @@ def carriage_return_fault(place: Place, text: str) -> Fault:
     return Fault(place, f"character {position + 1}", excerpt, "a row without a lone carriage return", advice)
 
 
+def _with_a_sound_header(lines: Iterator[Line], *, faults: Faults) -> Iterator[Line]:
+    """The lines; a fault in the first that is not blank is one of the whole file: the next must not pass for it."""
+    is_header = True
+    for line in lines:
+        if is_header and line.fault is not None:
+            faults.refuse(line.fault)
+        is_header = is_header and not line.text
+        yield line
+
+
 def _first_record(
     records: Iterator[Record], *, source: Source, settings: ReadSettings, faults: Faults
 ) -> Record | None:
-    """The first row that is not blank; None where there is none.
-
-    A header that cannot be read is a fault of the whole file: the next line must not pass for it.
-    """
+    """The first row that is not blank; None where there is none. A header with broken quotes is refused."""
     num_before = faults.count
     first = next((record for record in records if record.values), None)
     if settings.header and faults.count > num_before:
@@ -102,11 +111,13 @@ def _header_advice(settings: ReadSettings) -> str:
 
 
 def _width_fault(place: Place, values: list[str], *, names: list[str], settings: ReadSettings) -> Fault:
-    delimiter = "\t" if settings.format == "tsv" else ","
-    advice = (
-        "A TAB inside a text has to be replaced by a blank."
-        if settings.format == "tsv"
-        else 'A text with a comma has to stand in double quotes: "…,…".'
-    )
-    expected = f"{len(names)} ({', '.join(names[:6])})"
-    return Fault(place, f"{len(values)} columns", delimiter.join(values), expected, advice)
+    delimiter, name = ("\t", "a TAB") if settings.format == "tsv" else (",", "a comma")
+    if len(values) < len(names):
+        advice = f"Columns are separated by {name}; check data.format."
+    elif settings.format == "tsv":
+        advice = "A TAB inside a text has to be replaced by a blank."
+    else:
+        advice = 'A text with a comma has to stand in double quotes: "…,…".'
+    shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+    value = f"{len(values)}: {delimiter.join(values)}"
+    return Fault(place, "number of columns", value, f"{len(names)} ({shown})", advice)

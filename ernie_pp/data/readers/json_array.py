@@ -17,6 +17,7 @@ from ernie_pp.data.rows import Fault, Place, Row
 # Longest element, in characters.
 MAX_ELEMENT_CHARACTERS = MAX_LINE_BYTES
 _BLOCK_BYTES = 1 << 16
+_LINES_ADVICE = "For one JSON object a line set data.format: jsonl."
 _BLANKS = " \t\n\r"
 
 
@@ -30,7 +31,7 @@ def read_json_array(source: Source, *, settings: ReadSettings, faults: Faults) -
     while (character := text.next_character()) != "":
         try:
             if character != "[":
-                raise _expected(text, "[ at the start of an array")
+                raise _expected(text, "[ at the start of an array", _LINES_ADVICE if character == "{" else "")
             text.pass_over(character)
             for place, decoded in _elements(text):
                 row = row_of_value(decoded, place=place, settings=settings, faults=faults)
@@ -61,9 +62,10 @@ def _elements(text: _OpenText) -> Iterator[tuple[Place, Decoded]]:
             return
 
 
-def _expected(text: _OpenText, what: str) -> JsonSyntaxError:
+def _expected(text: _OpenText, what: str, advice: str = "") -> JsonSyntaxError:
     shown = text.excerpt()
-    problem = Problem("array" if shown else "end of the file", shown, what, "The array is broken or cut off here.")
+    advice = advice or "The array is broken or cut off here."
+    problem = Problem("array" if shown else "end of the file", shown, what, advice)
     return JsonSyntaxError(problem, is_cut_off=not shown)
 
 

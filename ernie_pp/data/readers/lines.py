@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -19,6 +20,7 @@ _OTHER_BOMS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+_COMMON_MARKS = "，。！？、：；“”（）《》…—"
 
 
 class Line(NamedTuple):
@@ -61,19 +63,13 @@ def other_encoding(start: bytes) -> str | None:
 
 def bad_bytes_fault(place: Place, data: bytes, *, start: int) -> Fault:
     """The fault of bytes that are not UTF-8 from `start` on, with a guess at what they are."""
+    byte = f"byte {start + 1} of the line (0x{data[start]:02X})"
+    chinese = _read_as_gb18030(data)
+    if chinese is not None:
+        advice = "Save the file as UTF-8: iconv -f GB18030 -t UTF-8 FILE > NEW_FILE."
+        return Fault(place, byte, chinese, "UTF-8 (the line reads well as GBK/GB18030, as shown here)", advice)
     around = data[max(0, start - 24) : start + 8].decode("utf-8", "backslashreplace")
-    looks_chinese = _looks_like_gb18030(data)
-    return Fault(
-        place,
-        column=f"byte {start + 1} of the line (0x{data[start]:02X})",
-        value=around[-MAX_EXCERPT:],
-        expected="UTF-8",
-        advice=(
-            "The line reads well as GBK/GB18030: save the file as UTF-8 (iconv -f GB18030 -t UTF-8)."
-            if looks_chinese
-            else "Save the file as UTF-8, or remove the broken bytes."
-        ),
-    )
+    return Fault(place, byte, around[-MAX_EXCERPT:], "UTF-8", "Save the file as UTF-8, or remove the broken bytes.")
 
 
 def _split(stream: BinaryIO) -> Iterator[bytes]:
@@ -115,15 +111,12 @@ def _nul_fault(place: Place, text: str) -> Fault:
     )
 
 
-def _looks_like_gb18030(data: bytes) -> bool:
+def _read_as_gb18030(data: bytes) -> str | None:
+    """The beginning of the text in China's own encoding, where that makes it common Chinese."""
     try:
-        text = data[:4096].decode("gb18030")
-    except UnicodeDecodeError as error:
-        if len(data) <= 4096 or error.start < 4090:
-            return False
-        text = data[: error.start].decode("gb18030")
-    beyond_ascii = [character for character in text if character > "\x7f"]
-    common = sum(
-        "\u4e00" <= character <= "\u9fa5" or character in "，。！？、：；“”（）《》" for character in beyond_ascii
-    )
-    return common >= 0.8 * len(beyond_ascii)
+        text = codecs.getincrementaldecoder("gb18030")().decode(data[:4096])
+    except UnicodeDecodeError:
+        return None
+    beyond_ascii = [one for one in text if one > "\x7f"]
+    num_common = sum("\u4e00" <= one <= "\u9fa5" or one in _COMMON_MARKS for one in beyond_ascii)
+    return text.rstrip("\r\n") if num_common >= 0.8 * len(beyond_ascii) else None

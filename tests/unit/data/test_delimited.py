@@ -72,9 +72,14 @@ def test_empty_values_are_kept_for_the_task_to_judge(read):
 @pytest.mark.parametrize(
     ("name", "data", "settings", "parts"),
     [
-        ("a.tsv", HEADER + "1\t好\t多\n", {}, ["a.tsv line 2", 'found "1\\x09好\\x09多"', "3 columns", "expected 2"]),
-        ("a.tsv", HEADER + "1\n", {}, ["a.tsv line 2", "1 columns", "TAB"]),
-        ("a.csv", "label,text\n1,好,多\n", {}, ["a.csv line 2", "3 columns", "double quotes"]),
+        (
+            "a.tsv",
+            HEADER + "1\t好\t多\n",
+            {},
+            ["a.tsv line 2", 'found "3: 1\\x09好\\x09多"', "number of columns", "expected 2"],
+        ),
+        ("a.tsv", HEADER + "1\n", {}, ["a.tsv line 2", "1: 1", "TAB"]),
+        ("a.csv", "label,text\n1,好,多\n", {}, ["a.csv line 2", "3: 1,好,多", "double quotes"]),
         ("a.tsv", "lable\ttext\n1\t好\n", {"columns": ("label",)}, ["line 1", 'column "label"', 'mean "lable"']),
         ("a.tsv", "1\t好\n", {"header": False, "columns": ("2",)}, ["line 1", 'column "2"', "number from 0"]),
         ("a.tsv", "text\ttext\n1\t好\n", {}, ["line 1", "every name once", '"text"']),
@@ -101,6 +106,7 @@ def test_bad_bytes_are_named_and_gbk_is_recognised(refused, name):
     head = b"label" + separator + b"text\n"
     message = refused(name, head + b"1" + separator + "质量很好，喜欢".encode("gb18030") + b"\n")
     assert "line 2" in message and "byte 3 of the line (0xD6)" in message and "GB18030" in message
+    assert "质量很好，喜欢" in message
     message = refused(name, head + b"1" + separator + "好".encode() + b"\xff\n")
     assert "byte 6 of the line (0xFF)" in message and "GB18030" not in message
     # An encoded surrogate is no UTF-8 either.
@@ -129,9 +135,13 @@ def test_a_quote_that_never_closes_swallows_no_other_row(read):
     assert [fault.place.line for fault in faults.listed] == [2]
 
 
-def test_a_header_that_cannot_be_read_is_not_replaced_by_the_next_line(refused):
-    faults = Faults(on_error="skip")
-    assert "line 1" in refused("a.tsv", b"label\t\xff\n1\ta\n0\tb\n", faults=faults)
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.tsv", b"label\t\xff\n1\ta\n0\tb\n"), ("a.csv", b'label,"te"xt\n1,a\n0,b\n')]
+)
+def test_a_header_that_cannot_be_read_is_not_replaced_by_the_next_line(refused, name, data, on_error):
+    message = refused(name, data, faults=Faults(on_error=on_error))
+    assert f"{name} line 1" in message and "line 2" not in message
 
 
 def test_texts_longer_than_the_csv_modules_own_limit_are_read(read):

@@ -109,13 +109,14 @@ def test_faults_of_a_file_of_lines_are_named(refused, data, parts):
         (f"[{ROW},\n]", ["line 2", "expecting value"]),
         (f"[{ROW}]\nrest", ["line 2", "[ at the start"]),
         ("[]", ["at least one row"]),
+        (f"{ROW}\n", ["line 1", "[ at the start", "data.format: jsonl"]),
         ("[", ["line 1", "valid JSON"]),
         (f"[{ROW},\n".encode() + b'{"text": "a\xff"}]', ["line 2", "byte 42 of the file (0xFF)"]),
         (f"[{ROW},\n".encode() + b'{"text": "a\0"}]', ["line 2", "control character"]),
     ],
 )
 def test_faults_of_an_array_are_named(refused, data, parts):
-    message = refused("a.json", data)
+    message = refused("a.json", data, format="json")
     assert [part for part in parts if part not in message] == []
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.text.encoding import Encoding
+from ernie_pp.text.encoding import EncodedRows, Encoding
 
 
 def encoding(ids, *, second_from=None, num_cut=0):
@@ -25,6 +25,20 @@ def test_rows_stand_one_after_the_other_in_flat_arrays(rows):
     assert rows.lengths.tolist() == [3, 5, 2]
     assert rows.num_cut.tolist() == [0, 4, 0]
     assert (rows.ids.dtype, rows.type_ids.dtype, rows.row_starts.dtype) == (np.int32, np.int8, np.int64)
+
+
+def test_rows_of_the_tokenizer_are_taken_whole(rows):
+    encoded = EncodedRows(
+        ids=rows.ids,
+        type_ids=rows.type_ids.astype(np.int32),
+        offsets=None,
+        splits=rows.row_starts,
+        num_cut=rows.num_cut.astype(np.int64),
+    )
+    taken = TokenRows.from_encoded(encoded, targets=rows.targets)
+    for name in ("ids", "type_ids", "row_starts", "num_cut", "targets"):
+        one, other = getattr(taken, name), getattr(rows, name)
+        assert one.dtype == other.dtype and np.array_equal(one, other)
 
 
 def test_selected_rows_come_in_the_order_asked_for(rows):
