@@ -21,10 +21,10 @@ LEAST_RATIO = 8.0
 NUM_RUNS = 3
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Time both, compare the ids of every row, print one table and the ratio."""
     os.environ["TOKENIZERS_PARALLELISM"], os.environ["RAYON_NUM_THREADS"] = "false", "1"
-    options = _parse()
+    options = _parse(arguments)
     lines = Path(options.text).read_text(encoding="utf-8").split("\n")
     texts = [line.rstrip("\r") for line in lines if line.strip()][: options.rows]
     theirs, their_ids = _time_paddlenlp(texts, options)
@@ -38,13 +38,13 @@ def main() -> int:
     return 0 if theirs / ours >= LEAST_RATIO and not different else 1
 
 
-def _parse() -> argparse.Namespace:
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare our tokenizer with PaddleNLP's ErnieTokenizer.")
     parser.add_argument("--text", required=True, metavar="FILE", help="UTF-8 file; each line is one row")
     parser.add_argument("--vocab", required=True, metavar="FILE", help="vocabulary file")
     parser.add_argument("--rows", type=int, default=2000, help="rows taken (default 2000)")
     parser.add_argument("--max-length", type=int, default=512, help="most tokens of a row (default 512)")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _time_ours(texts: list[str], options: argparse.Namespace) -> tuple[float, list[list[int]], float]:

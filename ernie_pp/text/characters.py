@@ -64,7 +64,10 @@ class CharacterTable:
 
 
 def classify(char: str) -> tuple[int, str]:
-    """The kind of one character and, where it is kept, its normal form, by the steps of PaddleNLP's BasicTokenizer."""
+    """The kind of one character and, where it is kept, its normal form, by the steps of PaddleNLP's BasicTokenizer.
+
+    As there, Python's own Unicode tables decide: a character younger than they are is dropped.
+    """
     category = unicodedata.category(char)
     if char in " \t\n\r" or category in ("Zs", "Zl", "Zp"):
         return BLANK, ""

@@ -1,5 +1,6 @@
 """A small tokenizer, and the real data beside the repository where it is there."""
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,20 @@ def vocab_path(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("vocab") / "vocab.txt"
     write_vocab(build_vocabulary(["iphone iphone 12000 12000 ##"], min_count=2), path)
     return path
+
+
+@pytest.fixture(scope="session")
+def load_tool():
+    """A script of tools/ as a module."""
+
+    def load(name: str):
+        path = Path(__file__).resolve().parents[3] / "tools" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,4 @@
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
@@ -8,15 +6,10 @@ from ernie_pp.errors import DataError
 from ernie_pp.text import Tokenizer, read_vocab
 from ernie_pp.text.new_vocabulary import build_vocabulary, read_texts, table_characters
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 @pytest.fixture(scope="module")
-def make_vocab():
-    spec = importlib.util.spec_from_file_location("make_vocab", ROOT / "tools" / "make_vocab.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def make_vocab(load_tool):
+    return load_tool("make_vocab")
 
 
 def _ideographs(chars):

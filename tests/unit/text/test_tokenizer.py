@@ -123,10 +123,20 @@ def test_a_batch_gives_what_its_texts_give_alone(tokenizer, texts):
         ("第一\r\n\u3000第\u2028二\t ", ["第", "一", "第", "二"]),
         ("\ufeff价￥5", ["价", "￥", "5"]),
         ("\u0301 \u0301好", ["好"]),
+        ("好 \u0301吧", ["好", "吧"]),
     ],
 )
 def test_places_of_odd_characters(tokenizer, text, spans):
     assert _spans(tokenizer, text) == spans
+
+
+def test_mark_that_begins_a_text_is_not_of_the_text_before(tokenizer):
+    assert tokenizer.encode(["好", "\u0301"], max_length=9, truncate="error")[0].offsets.tolist()[1] == [0, 1]
+
+
+def test_word_begins_anew_after_a_symbol_or_an_ideograph(tokenizer, tokens):
+    ids = _encode(tokenizer, "￥5中a1，b").ids[1:-1].tolist()
+    assert [tokens[index] for index in ids] == ["￥", "5", "中", "a", "##1", "，", "b"]
 
 
 def test_pieces_of_a_hangul_syllable_share_it(tmp_path):

@@ -100,3 +100,16 @@ def test_paddlenlp_reads_the_saved_folder(both, ernie_tokenizer, tmp_path):
     text = "价格￥100，iPhone 15 很好！"
     assert ernie_tokenizer.from_pretrained(str(tmp_path))(text)["input_ids"] == reference(text)["input_ids"]
     assert tokenizer.encode([text], max_length=99, truncate="error")[0].ids.tolist() == reference(text)["input_ids"]
+
+
+@pytest.mark.parametrize(("least_ratio", "exit_code"), [(0.0, 0), (1e9, 1)])
+def test_benchmark_compares_ids_and_ends_with_the_ratio(
+    ernie_tokenizer, vocab_path, load_tool, tmp_path, monkeypatch, capsys, least_ratio, exit_code
+):
+    bench = load_tool("bench_tokenizer")
+    monkeypatch.setattr(bench, "LEAST_RATIO", least_ratio)
+    text = tmp_path / "text.tsv"
+    text.write_text("1\t酒店的环境不错，价格￥300\n0\t龘龘\n" * 10, encoding="utf-8")
+    assert bench.main(["--text", str(text), "--vocab", str(vocab_path), "--rows", "20"]) == exit_code
+    lines = capsys.readouterr().out.splitlines()
+    assert "rows with different ids: 0" in lines and lines[-1].startswith("ratio ")
