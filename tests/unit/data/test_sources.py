@@ -8,6 +8,7 @@ import pytest
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.fingerprint import file_fingerprint
 from ernie_pp.data.readers import ReadSettings, read_rows
+from ernie_pp.data.rows import Fault
 from ernie_pp.errors import ConfigError, DataError
 
 ROW = '{"text": "好"}'
@@ -76,8 +77,6 @@ def test_faults_the_caller_finds_on_the_way_come_with_the_readers_own(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(f"{ROW}\n3\n{ROW}\n", encoding="utf-8")
     faults = Faults()
-    from ernie_pp.data.rows import Fault
-
     with pytest.raises(DataError, match=r"line 1[\s\S]*line 2[\s\S]*line 3"):
         for row in read_rows(path, settings=ReadSettings(), faults=faults):
             faults.add(Fault(row.place, "label", "", "one of: a, b"))
