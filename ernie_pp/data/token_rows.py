@@ -67,16 +67,6 @@ class TokenRows:
             targets=targets,
         )
 
-    @classmethod
-    def from_encoded(cls, encoded: EncodedRows) -> TokenRows:
-        """The rows of a tokenizer's record, without their offsets."""
-        return cls(
-            ids=encoded.ids,
-            type_ids=encoded.type_ids.astype(np.int8),
-            row_starts=encoded.splits,
-            num_cut=encoded.num_cut.astype(np.int32),
-        )
-
     def with_targets(self, targets: np.ndarray | None) -> TokenRows:
         """The same tokens with other targets."""
         return dataclasses.replace(self, targets=targets)
