@@ -141,6 +141,9 @@ class SingleProcessEngine:
         """Add the gradient of every micro-batch; the part of the loss that each has."""
         shares = []
         for index, batch in enumerate(micro_batches):
+            if not len(batch.input_ids):
+                shares.append(paddle.zeros([]))
+                continue
             share = self._share(batch, step_weight, DropoutKey(self.seed, step_weight.step, index, first_pass))
             (share * self.parts.casting.scale if self.parts.casting.scale != 1.0 else share).backward()
             shares.append(share.detach())

@@ -1,6 +1,7 @@
 """The masks themselves."""
 
 import numpy as np
+
 from ernie_pp.models.dropout import DropoutKey, MaskSource, draw_mask
 
 

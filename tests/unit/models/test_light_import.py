@@ -3,7 +3,12 @@
 import subprocess
 import sys
 
-START = "import warnings; warnings.filterwarnings('ignore')\nimport sys\nfrom ernie_pp.models.light_import import import_ernie\n"
+START = """
+import sys
+import warnings
+warnings.filterwarnings("ignore")
+from ernie_pp.models.light_import import import_ernie
+"""
 
 
 def run(code, repository):

@@ -5,10 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
+
 from ernie_pp.config.schema import ModelConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.models.ernie import build_classifier, load_classifier, load_encoder, paddlenlp_config
-from safetensors.numpy import load_file, save_file
 
 VOCAB_SIZE = 60
 
@@ -117,7 +118,7 @@ def test_sizes_that_no_machine_holds_are_refused():
     from ernie_pp.models.sizes import check_config
 
     huge = {"vocab_size": 10**6, "hidden_size": 8192, "num_hidden_layers": 96, "num_attention_heads": 64}
-    with pytest.raises(ModelError, match="implies .* parameters"):
+    with pytest.raises(ModelError, match=r"implies .* parameters"):
         check_config({**huge, "intermediate_size": 32768, "max_position_embeddings": 2048}, where="model.sizes")
 
 
@@ -140,7 +141,7 @@ def test_nan_weights_are_refused(folder):
     arrays = load_file(folder / "model.safetensors")
     arrays["ernie.embeddings.layer_norm.bias"][3] = np.nan
     save_file(arrays, folder / "model.safetensors")
-    with pytest.raises(ModelError, match="layer_norm.bias holds NaN"):
+    with pytest.raises(ModelError, match=r"layer_norm\.bias holds NaN"):
         load(folder)
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import paddle
 import pytest
+from scipy.special import expit, log_softmax, rel_entr, softmax
+
 from ernie_pp.config.schema import ClsConfig
 from ernie_pp.models.losses import ClassificationLoss, build_loss, symmetric_kl_sum
-from scipy.special import expit, log_softmax, rel_entr, softmax
 
 RNG = np.random.default_rng(0)
 LOGITS = (RNG.normal(size=(6, 4)) * 3).astype(np.float32)
@@ -71,7 +72,9 @@ def test_extreme_logits_keep_loss_and_gradient_finite(multi, gamma):
 
 def test_settings_choose_the_loss():
     assert build_loss(ClsConfig(), label_weights=None) == ClassificationLoss()
-    focal = build_loss(ClsConfig(loss="focal", focal_gamma=3.0, label_smoothing=0.2, multi_label=True), label_weights=None)
+    focal = build_loss(
+        ClsConfig(loss="focal", focal_gamma=3.0, label_smoothing=0.2, multi_label=True), label_weights=None
+    )
     assert focal == ClassificationLoss(True, None, 3.0, 0.2)
     assert build_loss(ClsConfig(focal_gamma=3.0), label_weights=None).gamma == 0
 

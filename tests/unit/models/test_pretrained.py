@@ -2,6 +2,7 @@
 
 import numpy as np
 import paddle
+
 from ernie_pp.config.schema import ModelConfig
 from ernie_pp.models.ernie import build_classifier, find_vocabulary, load_encoder
 from ernie_pp.models.light_import import import_ernie

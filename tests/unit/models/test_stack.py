@@ -3,6 +3,7 @@
 import numpy as np
 import paddle
 import pytest
+
 from ernie_pp.errors import ModelError
 from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.ernie import build_paddlenlp_classifier
@@ -79,7 +80,9 @@ def test_fast_layers_have_the_values_and_gradients_of_paddles(build_stack, rows)
     fast_logits, fast = _gradients(stack, rows, fast=True)
     np.testing.assert_allclose(fast_logits, slow_logits, rtol=0, atol=1e-6)
     for name, expected in slow.items():
-        np.testing.assert_allclose(fast[name], expected, rtol=0, atol=2e-6 * max(1, np.abs(expected).max()), err_msg=name)
+        np.testing.assert_allclose(
+            fast[name], expected, rtol=0, atol=2e-6 * max(1, np.abs(expected).max()), err_msg=name
+        )
 
 
 def test_padding_row_of_the_embeddings_gets_no_gradient(build_stack, rows):
