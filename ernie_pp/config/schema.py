@@ -119,6 +119,9 @@ class ClsConfig(Section):
     loss: Literal["cross_entropy", "focal"] = Field("cross_entropy", description="loss; focal lowers easy rows' weight")
     focal_gamma: Annotated[float, Field(ge=0)] = Field(2.0, description="exponent of the focal loss")
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, description="share of the target spread evenly")
+    baseline: bool = Field(
+        True, description="also fit a character-bigram logistic regression and show its dev figures beside the model's"
+    )
     threshold: Fraction | Literal["tuned", "tuned_per_label"] = Field(
         0.5, description="multi-label: probability from which a label is given, or tuned on dev (one, or one a label)"
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.statistics import describe_lengths, describe_split, find_overlap
@@ -19,7 +17,7 @@ MAX_LABELS_SHOWN = 20
 
 
 def describe_data(config: RunConfig) -> str:
-    """One block a split, then what the splits share and what training would take. Writes nothing but a scratch cache."""
+    """A block for each split, then what they share and what training would take. Keeps nothing on disk."""
     with tempfile.TemporaryDirectory() as scratch:
         prepared = prepare(config, RunFolder(scratch))
     blocks = [_split_block(config, prepared, split) for split in prepared.splits.values()]

@@ -20,9 +20,9 @@ NUM_BINS = 24
 
 @dataclass(frozen=True)
 class Story:
-    """What a run has to tell beside its best evaluation: test figures, logged lines, facts (model, machine, time)."""
+    """What a run has to tell: evaluations by name, logged lines, facts (model, machine, time)."""
 
-    test: Any
+    figures: Mapping[str, Any]
     history: Sequence[dict]
     facts: Mapping[str, str]
 
@@ -39,7 +39,7 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
         facts=list(story.facts.items()),
         notes=_notes(config, prepared),
         curves=_curves(story.history, name),
-        tables=[_figures_table(evaluation, story.test), _label_table(evaluation)],
+        tables=[_figures_table(story.figures), _label_table(evaluation)],
         confusion=Confusion(best.decoding.labels, evaluation.confusion) if evaluation.confusion else None,
         histograms=[_length_histogram(prepared, config)],
         mistakes=_mistakes(prepared, best),
@@ -83,12 +83,9 @@ def _curves(history: Sequence[dict], metric: str) -> list[Curve]:
     ]
 
 
-def _figures_table(evaluation: Any, test: Any) -> Table:
-    columns = ["figure", "dev"] + (["test"] if test is not None else [])
-    rows = [
-        [name, value] + ([test.values[name]] if test is not None else []) for name, value in evaluation.values.items()
-    ]
-    return Table("Figures", columns, rows, percent=frozenset(columns[1:]))
+def _figures_table(figures: Mapping[str, Any]) -> Table:
+    rows = [[name, *(one.values[name] for one in figures.values())] for name in figures["dev"].values]
+    return Table("Figures", ["figure", *figures], rows, percent=frozenset(figures))
 
 
 def _label_table(evaluation: Any) -> Table:

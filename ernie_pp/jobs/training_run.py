@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from typing import Any
 
 from ernie_pp.config import RunConfig
-from ernie_pp.durable import replaced_file, write_json
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.export import describe_parity, export_model
 from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
+from ernie_pp.jobs.results import summarise, write_results
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
@@ -37,13 +36,12 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     fit = _build_fit(config, prepared, folder)
     with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
         best = fit.run(record)
-    test = _measure_test(fit, best)
-    _write_results(prepared, folder, best, test)
+    figures = _measure_all(fit, best)
+    write_results(prepared, folder, best, figures)
     facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
-    story = Story(test, record.history, facts)
+    story = Story(figures, record.history, facts)
     write_report(folder.report, build_content(config, prepared, best=best, story=story))
-    figures = [_figure("dev", best.evaluation)] + ([_figure("test", test)] if test is not None else [])
-    return "\n".join([*figures, f"report:  {folder.report}", f"bundle:  {_export(config, folder)}"])
+    return "\n".join([summarise(figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
 
 
 def _export(config: RunConfig, folder: RunFolder) -> str:
@@ -73,22 +71,15 @@ def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
     return prepared.task.build_stack(loaded, seed=config.seed)
 
 
-def _measure_test(fit: Fit, best: Outcome) -> Any:
-    """Figures of the test split with the best model's weights and decision rule; None without a test split."""
-    test = fit.prepared.splits.get("test")
-    if test is None:
-        return None
-    fit.stack.load_state(load_classifier(fit.folder.best).state())
-    return fit.prepared.task.measure(fit.logits(test), test.rows.targets, best.decoding)
-
-
-def _write_results(prepared: Prepared, folder: RunFolder, best: Outcome, test: Any) -> None:
-    metrics = {"best_step": best.step, "dev": best.evaluation.to_json()}
-    write_json(folder.metrics, metrics | ({"test": test.to_json()} if test is not None else {}))
-    task, examples = prepared.task, prepared.splits["dev"].examples
-    with replaced_file(folder.predictions) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for example, prediction in zip(examples, task.decode(best.logits, best.decoding), strict=True):
-            file.write(json.dumps(task.describe(example, prediction), ensure_ascii=False) + "\n")
+def _measure_all(fit: Fit, best: Outcome) -> dict[str, Any]:
+    """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baseline (on dev)."""
+    task, splits = fit.prepared.task, fit.prepared.splits
+    figures = {"dev": best.evaluation}
+    if "test" in splits:
+        fit.stack.load_state(load_classifier(fit.folder.best).state())
+        figures["test"] = task.measure(fit.logits(splits["test"]), splits["test"].rows.targets, best.decoding)
+    baseline = task.measure_baseline(splits["train"].examples, splits["dev"].examples, best.decoding)
+    return figures if baseline is None else {**figures, "baseline": baseline}
 
 
 def _facts(config: RunConfig, prepared: Prepared, fit: Fit, setup: CpuSetup) -> dict[str, str]:
@@ -101,10 +92,3 @@ def _facts(config: RunConfig, prepared: Prepared, fit: Fit, setup: CpuSetup) -> 
     versions = ", ".join(f"{name} {machine[name]}" for name in machine if name.startswith("paddle"))
     where = f"{setup}, {machine['memory']}"
     return {"model": f"{model} ({shape})", "rows": rows, "machine": where, "versions": versions}
-
-
-def _figure(name: str, evaluation: Any) -> str:
-    headline = evaluation.headline
-    low, high = evaluation.interval
-    value = evaluation.values[headline]
-    return f"{name + ':':8} {headline} {value:.4f} (95 % interval {low:.4f} to {high:.4f}, {evaluation.num_rows} rows)"

@@ -62,16 +62,16 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
     selection, window = _Selection(config.train.patience), _Window(record, length)
     steps = zip(range(1, length.num_steps + 1), _steps(rows, config, pad_id), strict=False)
     with track("training", length.num_steps, unit="steps") as tracker:
+        window.start()
         for step, micro_batches in steps:
-            start = time.perf_counter()
-            result = engine.train_step(micro_batches, step=step - 1)
-            window.add(result, time.perf_counter() - start)
+            window.add(engine.train_step(micro_batches, step=step - 1))
             last = step == length.num_steps
             if step % config.train.log_every == 0 or last:
                 window.write(step)
             tracker.advance(**window.shown)
             if step % length.eval_every == 0 or last:
                 selection.offer(step, hooks)
+                window.start()
                 if selection.is_over:
                     LOG.info("stopping early: no better evaluation in the last %d", selection.num_worse)
                     break
@@ -109,7 +109,7 @@ class _Selection:
 
 
 class _Window:
-    """The steps since the last log line. Time counts steps only, not evaluations between them."""
+    """The steps since the last log line. Time counts steps and the making of their micro-batches, no evaluation."""
 
     def __init__(self, record: RunRecord, length: Length) -> None:
         self.record, self.length = record, length
@@ -117,9 +117,13 @@ class _Window:
         self.results: list[StepResult] = []
         self.seconds = 0.0
 
-    def add(self, result: StepResult, seconds: float) -> None:
+    def start(self) -> None:
+        self.last = time.perf_counter()
+
+    def add(self, result: StepResult) -> None:
+        now = time.perf_counter()
         self.results.append(result)
-        self.seconds += seconds
+        self.seconds, self.last = self.seconds + now - self.last, now
 
     def write(self, step: int) -> None:
         loss = float(np.mean([result.loss for result in self.results]))

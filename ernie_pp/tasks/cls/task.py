@@ -16,6 +16,7 @@ from ernie_pp.models.ernie import LoadedEncoder, build_classifier
 from ernie_pp.models.losses import ClassificationLoss, build_loss
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.tasks.cls import features
+from ernie_pp.tasks.cls.baseline import NAME, fit_baseline
 from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
 from ernie_pp.tasks.cls.example import Columns, Example, keep_known_labels, read_examples
 from ernie_pp.tasks.cls.metric import Evaluation, headline_metric, measure, metric_names
@@ -93,14 +94,29 @@ class Task:
     def measure(self, logits: np.ndarray, targets: np.ndarray, settings: DecodeSettings) -> Evaluation:
         """All figures of logits against targets."""
         true = features.true_labels(targets, len(self.labels))
+        return self._measure(choose_labels(logits, settings), true, settings)
+
+    def _measure(self, chosen: np.ndarray, true: np.ndarray, settings: DecodeSettings) -> Evaluation:
         return measure(
-            choose_labels(logits, settings),
+            chosen,
             true,
             settings.labels,
             multi_label=settings.multi_label,
             headline=self.best_metric(),
             seed=self.config.seed,
         )
+
+    def measure_baseline(
+        self, train: Sequence[Example], dev: Sequence[Example], decoding: DecodeSettings
+    ) -> Evaluation | None:
+        """Dev figures of the plain method on the same rows; None where the config leaves it out."""
+        cls, num_labels = self.config.cls, len(self.labels)
+        if not cls.baseline:
+            return None
+        true, dev_true = (features.true_labels(self.targets(rows), num_labels) for rows in (train, dev))
+        texts, dev_texts = (["\n".join(filter(None, (e.text, e.text_pair))) for e in rows] for rows in (train, dev))
+        fitted = fit_baseline(texts, true, dev_texts, multi_label=cls.multi_label, seed=self.config.seed)
+        return self._measure(fitted.chosen, dev_true, decoding)
 
     def describe(self, example: Example, prediction: Any) -> dict[str, object]:
         """One line of predictions.jsonl: the row, its true labels, what it was given."""
@@ -137,10 +153,12 @@ class Task:
 
     def notes(self) -> list[str]:
         """What a reader of the report should know about how the figures came about."""
-        threshold = self.config.cls.threshold
-        if isinstance(threshold, str):
-            return [f"cls.threshold: {threshold} on these dev rows, so dev figures flatter the model a little"]
-        return []
+        cls, notes = self.config.cls, []
+        if cls.baseline:
+            notes.append(f"baseline: {NAME} on the same training rows, measured on dev; no pretraining, seconds to fit")
+        if isinstance(cls.threshold, str):
+            notes.append(f"cls.threshold: {cls.threshold} on these dev rows, so dev figures flatter the model a little")
+        return notes
 
     def _named(self, given: np.ndarray) -> str:
         return ", ".join(name for name, has in zip(self.labels.names, given, strict=True) if has) or "(none)"
