@@ -1,21 +1,22 @@
-"""An ERNIE encoder by PaddleNLP name, by local folder, or by sizes alone; the only importer of PaddleNLP."""
+"""An ERNIE encoder by PaddleNLP name, by local folder, or by sizes alone."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import paddle
 
 from ernie_pp.config.schema import ModelConfig, SizesConfig
 from ernie_pp.errors import ModelError
+from ernie_pp.models.download import download_file, download_weights
 from ernie_pp.models.light_import import import_ernie
 from ernie_pp.models.sizes import check_config, classifier_shapes, encoder_shapes, pooler_shapes, read_config
 from ernie_pp.models.stack import ErnieStack, set_weight
-from ernie_pp.models.weights import PICKLE, SAFETENSORS, Weights, read_weights
+from ernie_pp.models.weights import Shapes, canonical_name, read_weights
 
 _VOCABULARY = "vocab.txt"
 
@@ -47,7 +48,7 @@ def find_vocabulary(model_config: ModelConfig) -> Path:
         return path
     assert model_config.name is not None
     urls = import_ernie().tokenizer.ErnieTokenizer.pretrained_resource_files_map["vocab_file"]
-    return _download(model_config.name, [urls.get(model_config.name, _VOCABULARY)])
+    return download_file(model_config.name, [urls.get(model_config.name, _VOCABULARY)])
 
 
 def load_encoder(model_config: ModelConfig, *, vocab_size: int, seed: int) -> LoadedEncoder:
@@ -55,23 +56,24 @@ def load_encoder(model_config: ModelConfig, *, vocab_size: int, seed: int) -> Lo
     if model_config.sizes is not None:
         values = _values_of_sizes(model_config.sizes, vocab_size)
         check_config(values, where="model.sizes")
-        loaded = _random_encoder(_build_config(values, model_config), seed=seed)
-        return LoadedEncoder(loaded, loaded.config, "model.sizes", is_random=True)
+        encoder = _random_encoder(_build_config(values, model_config), seed=seed)
+        return LoadedEncoder(encoder, encoder.config, "model.sizes", is_random=True)
     if model_config.path is not None:
-        folder, allow_pickle = Path(model_config.path), model_config.allow_pickle
+        folder = Path(model_config.path)
+        values, allow_pickle = read_config(folder), model_config.allow_pickle
     else:
         # PaddleNLP publishes pickles under its names; the restricted reader runs none of their code.
         assert model_config.name is not None
-        folder, allow_pickle = _download_weights(model_config.name), True
-    values = _named_values(model_config) if model_config.name is not None else read_config(folder)
+        folder, allow_pickle = download_weights(model_config.name), True
+        values = _named_values(model_config.name)
     _check_vocabulary(values, vocab_size, str(folder))
-    weights = read_weights(
-        folder, shapes=encoder_shapes(values), optional=pooler_shapes(values), allow_pickle=allow_pickle
-    )
-    encoder = _random_encoder(_build_config(values, model_config), seed=seed)
-    _set_weights(encoder, weights)
+    optional = pooler_shapes(values)
+    weights = read_weights(folder, shapes=encoder_shapes(values), optional=optional, allow_pickle=allow_pickle)
+    fresh = _fresh_arrays({name: optional[name] for name in weights.missing}, seed=seed, config=values)
+    config = _build_config(values, model_config)
+    encoder = _build_with_weights(import_ernie().modeling.ErnieModel, config, {**weights.arrays, **fresh})
     source = model_config.name or str(folder)
-    return LoadedEncoder(encoder, encoder.config, source, False, weights.missing, weights.unexpected)
+    return LoadedEncoder(encoder, config, source, False, weights.missing, weights.unexpected)
 
 
 def build_classifier(loaded: LoadedEncoder, *, num_labels: int, seed: int) -> ErnieStack:
@@ -89,7 +91,7 @@ def load_classifier(folder: Path) -> ErnieStack:
     weights = read_weights(folder, shapes=shapes, optional={}, allow_pickle=False)
     config = _build_config(values, ModelConfig())  # type: ignore[call-arg]
     config.num_labels = num_labels
-    stack = ErnieStack(_random_encoder(config, seed=0))
+    stack = ErnieStack(_build_with_weights(import_ernie().modeling.ErnieModel, config, weights.arrays))
     stack.load_state(weights.arrays)
     stack.eval()
     return stack
@@ -97,10 +99,8 @@ def load_classifier(folder: Path) -> ErnieStack:
 
 def build_paddlenlp_classifier(stack: ErnieStack) -> Any:
     """A fresh ErnieForSequenceClassification with the stack's weights, in eval mode: for the export."""
-    model = import_ernie().modeling.ErnieForSequenceClassification(stack.config)
-    weights = stack.state()
-    for name, parameter in model.named_parameters():
-        set_weight(name, parameter, weights[name])
+    model_class = import_ernie().modeling.ErnieForSequenceClassification
+    model = _build_with_weights(model_class, stack.config, stack.state())
     model.eval()
     return model
 
@@ -141,11 +141,23 @@ def _random_encoder(config: Any, *, seed: int) -> Any:
     return import_ernie().modeling.ErnieModel(config)
 
 
-def _set_weights(encoder: Any, weights: Weights) -> None:
-    for name, parameter in encoder.named_parameters():
-        array = weights.arrays.get(f"ernie.{name}")
-        if array is not None:
-            set_weight(name, parameter, array)
+def _build_with_weights(model_class: Any, config: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """A model of PaddleNLP whose parameters are set at once: drawing 100 million random numbers takes seconds."""
+    with import_ernie().model_utils.no_init_weights(_enable=True), paddle.LazyGuard():
+        model = model_class(config)
+    for layer in model.sublayers():
+        if isinstance(layer, paddle.nn.LayerNorm):
+            model._init_weights(layer)  # sets its epsilon
+    for name, parameter in model.named_parameters():
+        set_weight(name, parameter, arrays[canonical_name(name)])
+    return model
+
+
+def _fresh_arrays(shapes: Shapes, *, seed: int, config: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """What tensors that a folder lacks start from: weights drawn as PaddleNLP does, biases of zero."""
+    random, deviation = np.random.default_rng(seed), config.get("initializer_range", 0.02)
+    deviations = {name: 0.0 if name.endswith(".bias") else deviation for name in shapes}
+    return {name: random.normal(0.0, deviations[name], shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def _check_vocabulary(values: Mapping[str, Any], vocab_size: int, where: str) -> None:
@@ -163,51 +175,11 @@ def _num_labels(values: Mapping[str, Any], folder: Path) -> int:
     return given
 
 
-def _named_values(model_config: ModelConfig) -> dict[str, Any]:
+def _named_values(name: str) -> dict[str, Any]:
     """The config of a PaddleNLP name: built in for its own models, downloaded for others."""
-    name = model_config.name or ""
     built_in = import_ernie().configuration.ErnieConfig.pretrained_init_configuration
     if name not in built_in:
-        return read_config(_download(name, ["config.json"]).parent)
+        return read_config(download_file(name, ["config.json"]).parent)
     values = import_ernie().configuration.ErnieConfig(**built_in[name]).to_dict()
     check_config(values, where=f"model.name {name}")
     return values
-
-
-def _download_weights(name: str) -> Path:
-    urls = import_ernie().modeling.ErnieModel.pretrained_resource_files_map["model_state"]
-    return _download(name, [urls[name]] if name in urls else [SAFETENSORS, PICKLE]).parent
-
-
-def _download(name: str, file_names: list[str]) -> Path:
-    """A file of a model name in PaddleNLP's own cache, fetched where it is not there yet."""
-    # The downloader pulls in hub clients that nothing else here needs.
-    from paddlenlp.utils.download import resolve_file_path
-
-    try:
-        found = resolve_file_path(name, file_names)
-    except Exception as error:
-        # The clients raise errors of several libraries; each of them means: no file.
-        raise _not_downloaded(name, f"cannot be downloaded: {_first_line(error)}") from error
-    if found is None or not Path(found).is_file():
-        raise _not_downloaded(name, "is no model PaddleNLP can find")
-    return Path(found)
-
-
-def _not_downloaded(name: str, what: str) -> ModelError:
-    known = list(import_ernie().modeling.ErnieModel.pretrained_resource_files_map["model_state"])
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f"The nearest name is {nearest[0]}.\n" if nearest and nearest[0] != name else ""
-    return ModelError(
-        f"model.name {name}",
-        what,
-        f"{hint}Offline: on a machine with network run\n"
-        f'  python -c "from paddlenlp.transformers import ErnieModel, ErnieTokenizer as T; '
-        f"ErnieModel.from_pretrained('{name}').save_pretrained('DIR', safe_serialization=True); "
-        f"T.from_pretrained('{name}').save_pretrained('DIR')\"\n"
-        "then copy DIR here and set model.path to it; model.sizes starts from random weights instead.",
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

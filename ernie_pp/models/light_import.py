@@ -37,6 +37,7 @@ class ErnieCode:
     modeling: Any
     configuration: Any
     tokenizer: Any
+    model_utils: Any
 
 
 def import_ernie() -> ErnieCode:
@@ -50,8 +51,8 @@ def import_ernie() -> ErnieCode:
             for name in set(sys.modules) - before:
                 if name.split(".")[0] == "paddlenlp":
                     del sys.modules[name]
-    package = "paddlenlp.transformers.ernie"
-    return ErnieCode(*(_module(f"{package}.{part}") for part in ("modeling", "configuration", "tokenizer")))
+    parts = ("ernie.modeling", "ernie.configuration", "ernie.tokenizer", "model_utils")
+    return ErnieCode(*(_module(f"paddlenlp.transformers.{part}") for part in parts))
 
 
 def _module(name: str) -> Any:

@@ -247,3 +247,16 @@ def test_named_model_is_read_from_paddlenlps_cache(folder, monkeypatch, build_st
     assert loaded.source == "someone/my-ernie"
     name = "embeddings.word_embeddings.weight"
     assert np.array_equal(dict(loaded.encoder.named_parameters())[name].numpy(), build_stack().state()[f"ernie.{name}"])
+
+
+def test_fresh_pooler_depends_on_the_seed_alone(folder):
+    arrays = load_file(folder / "model.safetensors")
+    save_file({n: a for n, a in arrays.items() if "pooler" not in n}, folder / "model.safetensors")
+
+    def pooler(seed):
+        loaded = load_encoder(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE, seed=seed)
+        return loaded.encoder.pooler.dense.weight.numpy()
+
+    assert np.array_equal(pooler(3), pooler(3))
+    assert not np.array_equal(pooler(3), pooler(4))
+    assert 0.01 < pooler(3).std() < 0.03
