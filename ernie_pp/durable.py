@@ -1,4 +1,7 @@
-"""Files and folders that appear whole or not at all: written under a temporary name, synced, renamed."""
+"""Files and folders that appear whole or not at all: written under a temporary name, synced, renamed.
+
+A reader sees the old one, the new one or, for a moment between the two renames of a folder, none; never a half.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,12 @@ def write_text(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write; when the block ends well the file is synced and takes the place of `path`."""
+    """Give a temporary path to write; when the block ends well the file is synced and takes the place of `path`.
+
+    A link keeps its place: the file it names is replaced. RunError at once where `path` cannot be a file.
+    """
+    path = Path(os.path.realpath(path))
+    check_writable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -37,12 +45,24 @@ def replaced_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """RunError where a file of this name cannot be made: known before the work whose result it shall hold."""
+    if not path.parent.is_dir():
+        raise RunError(str(path), f"cannot be written: there is no folder {path.parent}", "Make the folder first.")
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device or pipe"
+        raise RunError(str(path), f"cannot be written: it is {kind}", "Name a file.")
+    if not os.access(path.parent, os.W_OK):
+        raise RunError(str(path), f"cannot be written: no right to write in {path.parent}", "Check the rights.")
+
+
 @contextlib.contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary folder to fill; when the block ends well it is synced and takes the place of `folder`."""
-    temporary, old = (folder.with_name(f".{folder.name}.{kind}") for kind in ("tmp", "old"))
+    folder = Path(os.path.realpath(folder))
+    temporary, old = leftovers(folder)
     if old.exists() and not folder.exists():
-        os.rename(old, folder)  # a process died between the two renames below
+        os.rename(old, folder)  # a process died between the two renames of _swap_in
     for leftover in (temporary, old):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
@@ -51,15 +71,29 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         for path in temporary.rglob("*"):
             _sync(path)
         _sync(temporary)
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(temporary, folder)
-        _sync(folder.parent)
-        shutil.rmtree(old, ignore_errors=True)
+        _swap_in(temporary, folder, old)
     except OSError as error:
         raise _unwritable(folder, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def leftovers(folder: Path) -> tuple[Path, Path]:
+    """Where a killed process may have left a half of a new folder, and the old one."""
+    return folder.with_name(f".{folder.name}.tmp"), folder.with_name(f".{folder.name}.old")
+
+
+def _swap_in(temporary: Path, folder: Path, old: Path) -> None:
+    try:
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(temporary, folder)
+    except BaseException:  # a stop signal too
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)
+        raise
+    _sync(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _sync(path: Path) -> None:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from ernie_pp.config import RunConfig
+from ernie_pp.data.faults import Faults
 from ernie_pp.data.statistics import describe_lengths, describe_split, find_overlap
 from ernie_pp.jobs.memory import estimate_memory
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.splits import Split, unknown_rate
 from ernie_pp.training.loop import plan_length
-from ernie_pp.training.run_folder import RunFolder
 
-MAX_LABELS_SHOWN = 20
+MAX_LABELS_SHOWN, MAX_FAULTS_SHOWN = 20, 20
 
 
 def describe_data(config: RunConfig) -> str:
     """A block for each split, then what they share and what training would take. Keeps nothing on disk."""
     with tempfile.TemporaryDirectory() as scratch:
-        prepared = prepare(config, RunFolder(scratch))
+        prepared = prepare(config, cache=Path(scratch))
     blocks = [_split_block(config, prepared, split) for split in prepared.splits.values()]
-    return "\n\n".join([*blocks, _overlap_block(prepared), _training_block(config, prepared)])
+    blocks += [_overlap_block(prepared), _training_block(config, prepared)]
+    return "\n\n".join([*blocks, *_left_out_block(prepared.faults)])
 
 
 def _split_block(config: RunConfig, prepared: Prepared, split: Split) -> str:
@@ -76,6 +78,17 @@ def _overlap_block(prepared: Prepared) -> str:
         warning = "  (its figures flatter the model)" if overlap.num_rows else ""
         lines.append(f"  {name:18} {overlap.num_rows} rows ({100 * overlap.share:.1f} %){warning}")
     return "\n".join(lines)
+
+
+def _left_out_block(faults: Faults) -> list[str]:
+    if not faults.count:
+        return []
+    shown = [
+        f'  {fault.place}: {fault.column} "{fault.value}", expected {fault.expected}'
+        for fault in faults.listed[:MAX_FAULTS_SHOWN]
+    ]
+    more = faults.count - len(shown)
+    return ["\n".join([f"Bad rows left out: {faults.count}", *shown, *([f"  and {more} more"] if more else [])])]
 
 
 def _training_block(config: RunConfig, prepared: Prepared) -> str:

@@ -16,6 +16,7 @@ from ernie_pp.data.cache import cache_key, load_or_build
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import DataError
 from ernie_pp.text.normalize import Normalization
 from ernie_pp.text.tokenizer import Tokenizer
 
@@ -47,6 +48,10 @@ def read_examples(config: RunConfig, task: Any, name: str, source: str, faults: 
     faults.check()
     if faults.count > before:
         LOG.warning("%s: %d bad rows left out of %s", name, faults.count - before, source)
+    if not examples:
+        first = faults.listed[min(before, len(faults.listed) - 1)]
+        what = f'has no usable row; the first: {first.column} "{first.value}", expected {first.expected}'
+        raise DataError(str(first.place), what, first.advice)
     return examples
 
 

@@ -7,8 +7,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ernie_pp.config import check_config, dump_config, load_config
-from ernie_pp.durable import write_text
+from ernie_pp.config import check_config, load_config
 from ernie_pp.machine import set_up_cpu
 from ernie_pp.training.run_folder import RunFolder
 
@@ -21,7 +20,6 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     check_config(config, source=path)
     folder = RunFolder(config.output_dir)
     folder.prepare(overwrite=config.overwrite)
-    write_text(folder.config, dump_config(config))
     with _log_file(folder.text_log):
         setup = set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
         LOG.info("%s", setup)
@@ -36,7 +34,7 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
 @contextlib.contextmanager
 def _log_file(path: Path) -> Iterator[None]:
     """Everything said on the screen also stands in run.log."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
     try:

@@ -6,7 +6,8 @@ import logging
 import time
 from typing import Any
 
-from ernie_pp.config import RunConfig
+from ernie_pp.config import RunConfig, dump_config
+from ernie_pp.durable import write_text
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.export import describe_parity, export_model
 from ernie_pp.jobs.fit import Fit, Outcome
@@ -32,8 +33,9 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     start = time.monotonic()
     device = set_device(config.device)
     check_precision(config.train, device=device)
-    prepared = prepare(config, folder)
+    prepared = prepare(config, cache=folder.cache)
     fit = _build_fit(config, prepared, folder)
+    _begin(config, folder, prepared)
     with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
         best = fit.run(record)
     figures = _measure_all(fit, best)
@@ -42,6 +44,15 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     story = Story(figures, record.history, facts)
     write_report(folder.report, build_content(config, prepared, best=best, story=story))
     return "\n".join([summarise(figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
+
+
+def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
+    """Give the folder to this run: a wrong config, row or model has cost no earlier result."""
+    folder.clear()
+    write_text(folder.config, dump_config(config))
+    if prepared.faults.count:
+        prepared.faults.write(folder.skipped)
+        LOG.warning("%d bad rows are left out and listed in %s", prepared.faults.count, folder.skipped)
 
 
 def _export(config: RunConfig, folder: RunFolder) -> str:

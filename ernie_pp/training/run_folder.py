@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from ernie_pp.durable import leftovers
 from ernie_pp.errors import RunError
 
-# What a run writes; `overwrite: true` removes these and nothing else.
+# What a run makes from its first step on; `overwrite: true` removes these and nothing else.
 RESULTS = (
     "config.yaml",
     "log.jsonl",
-    "run.log",
     "metrics.json",
     "predictions.jsonl",
     "report.html",
@@ -40,16 +40,29 @@ class RunFolder:
         self.cache = self.root / "cache"
 
     def prepare(self, *, overwrite: bool) -> None:
-        """Make the folder; results of an earlier run stop us, or are removed when `overwrite` says so."""
-        present = [name for name in RESULTS if (self.root / name).exists()]
+        """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go."""
+        present = self._present()
         if present and not overwrite:
             what = f"holds the results of an earlier run: {', '.join(present)}"
             raise RunError(str(self.root), what, "Choose another output_dir, or set overwrite=true to replace them.")
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            for name in present:
-                path = self.root / name
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
         except OSError as error:
-            what = f"cannot be written: {error.strerror}"
-            raise RunError(str(self.root), what, "Choose another output_dir.") from error
+            raise self._unwritable(error) from error
+
+    def clear(self) -> None:
+        """Remove the results of an earlier run; for when settings, data and model of the new one have proved good."""
+        try:
+            for path in (*leftovers(self.best), *leftovers(self.bundle)):
+                shutil.rmtree(path, ignore_errors=True)
+            for name in self._present():
+                path = self.root / name
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _present(self) -> list[str]:
+        return [name for name in RESULTS if (self.root / name).exists()]
+
+    def _unwritable(self, error: OSError) -> RunError:
+        return RunError(str(self.root), f"cannot be written: {error.strerror}", "Choose another output_dir.")
