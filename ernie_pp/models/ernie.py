@@ -51,26 +51,32 @@ def find_vocabulary(model_config: ModelConfig) -> Path:
     return download_file(model_config.name, [urls.get(model_config.name, _VOCABULARY)])
 
 
+def model_values(model_config: ModelConfig, *, vocab_size: int) -> dict[str, Any]:
+    """What config.json says of the model, or would say; checked, and nothing is allocated."""
+    if model_config.sizes is not None:
+        values, where = _values_of_sizes(model_config.sizes, vocab_size), "model.sizes"
+        check_config(values, where=where)
+    elif model_config.path is not None:
+        values, where = read_config(Path(model_config.path)), model_config.path
+    else:
+        assert model_config.name is not None
+        values, where = _named_values(model_config.name), f"model.name {model_config.name}"
+    _check_vocabulary(values, vocab_size, where)
+    return values
+
+
 def load_encoder(model_config: ModelConfig, *, vocab_size: int, seed: int) -> LoadedEncoder:
     """The encoder a run starts from; `vocab_size` is the tokenizer's, `seed` that of fresh weights."""
+    values = model_values(model_config, vocab_size=vocab_size)
+    config = _build_config(values, model_config)
     if model_config.sizes is not None:
-        values = _values_of_sizes(model_config.sizes, vocab_size)
-        check_config(values, where="model.sizes")
-        encoder = _random_encoder(_build_config(values, model_config), seed=seed)
-        return LoadedEncoder(encoder, encoder.config, "model.sizes", is_random=True)
-    if model_config.path is not None:
-        folder = Path(model_config.path)
-        values, allow_pickle = read_config(folder), model_config.allow_pickle
-    else:
-        # PaddleNLP publishes pickles under its names; the restricted reader runs none of their code.
-        assert model_config.name is not None
-        folder, allow_pickle = download_weights(model_config.name), True
-        values = _named_values(model_config.name)
-    _check_vocabulary(values, vocab_size, str(folder))
+        return LoadedEncoder(_random_encoder(config, seed=seed), config, "model.sizes", is_random=True)
+    # PaddleNLP publishes pickles under its names; the restricted reader runs none of their code.
+    allow_pickle = model_config.allow_pickle or model_config.name is not None
+    folder = Path(model_config.path) if model_config.path is not None else download_weights(model_config.name or "")
     optional = pooler_shapes(values)
     weights = read_weights(folder, shapes=encoder_shapes(values), optional=optional, allow_pickle=allow_pickle)
     fresh = _fresh_arrays({name: optional[name] for name in weights.missing}, seed=seed, config=values)
-    config = _build_config(values, model_config)
     encoder = _build_with_weights(import_ernie().modeling.ErnieModel, config, {**weights.arrays, **fresh})
     source = model_config.name or str(folder)
     return LoadedEncoder(encoder, config, source, False, weights.missing, weights.unexpected)

@@ -1,0 +1,1 @@
+"""Engines: what trains and computes a stack. `engine` says what all of them offer, `single` is one process."""

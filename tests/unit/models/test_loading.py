@@ -9,7 +9,8 @@ from safetensors.numpy import load_file, save_file
 
 from ernie_pp.config.schema import ModelConfig
 from ernie_pp.errors import ModelError
-from ernie_pp.models.ernie import build_classifier, load_classifier, load_encoder, paddlenlp_config
+from ernie_pp.models.ernie import build_classifier, load_classifier, load_encoder, model_values, paddlenlp_config
+from ernie_pp.models.sizes import num_parameters
 
 VOCAB_SIZE = 60
 
@@ -260,3 +261,16 @@ def test_fresh_pooler_depends_on_the_seed_alone(folder):
     assert np.array_equal(pooler(3), pooler(3))
     assert not np.array_equal(pooler(3), pooler(4))
     assert 0.01 < pooler(3).std() < 0.03
+
+
+def test_values_of_a_model_are_known_without_building_it(folder, sizes):
+    assert model_values(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE)["hidden_size"] == 32
+    assert model_values(sizes, vocab_size=77)["vocab_size"] == 77
+    named = model_values(ModelConfig(name="ernie-3.0-medium-zh"), vocab_size=40_000)
+    assert 75e6 < num_parameters(named) < 77e6
+
+
+def test_number_of_parameters_is_that_of_the_built_model(sizes):
+    loaded = load_encoder(sizes, vocab_size=VOCAB_SIZE, seed=0)
+    built = sum(int(np.prod(p.shape)) for p in loaded.encoder.parameters())
+    assert num_parameters(model_values(sizes, vocab_size=VOCAB_SIZE)) == built
