@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ernie_pp.errors import ConfigError
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,9 @@ class LabelSet:
         if len(distinct) < 2:
             what = f"the training rows hold {sorted(distinct)}; at least two labels are needed"
             raise ConfigError("labels", what, "Check data.label.")
-        numeric = all(value.lstrip("-").isascii() and value.lstrip("-").isdigit() for value in distinct)
-        ordered = tuple(sorted(distinct, key=int if numeric else None))  # type: ignore[arg-type]
+        numeric = all(_NUMBER.fullmatch(value) for value in distinct)
+        # "1" and "01" are two labels with one number: the text decides between them.
+        ordered = tuple(sorted(distinct, key=lambda value: (int(value), value)) if numeric else sorted(distinct))
         return cls(ordered, ordered)
 
     def __len__(self) -> int:

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ernie_pp.errors import ModelError
+from ernie_pp.text.tokenizer import PORTABLE_FILE, SETTINGS_FILE, VOCAB_FILE
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 PROGRAM, PARAMETERS = "model.json", "model.pdiparams"
+# Without these nothing can be answered; more files may stand beside them.
+NEEDED = (PROGRAM, PARAMETERS, VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE)
 MAX_MANIFEST_BYTES = 8 << 20
+_FIELDS = {"task": str, "files": dict, "text": dict, "columns": dict, "decode": dict, "inputs": list}
+_AGAIN = "Copy the bundle again, whole, or export it again."
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,10 @@ class Bundle:
 
 
 def write_manifest(folder: Path, values: Mapping) -> None:
-    """Write the manifest, with size and sha256 of every file of the folder, last."""
+    """Write the manifest, with size and sha256 of every file of the folder and of its own values, last."""
     files = {path.name: describe_file(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
-    text = json.dumps({"format": FORMAT, **values, "files": files}, ensure_ascii=False, indent=1)
+    manifest = {"format": FORMAT, **values, "files": files}
+    text = json.dumps({**manifest, "sha256": _digest(manifest)}, ensure_ascii=False, indent=1)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
@@ -52,16 +58,7 @@ def open_bundle(folder: str | Path, *, verify: bool = True) -> Bundle:
     `verify` compares every file's sha256; without it sizes only.
     """
     folder = Path(folder)
-    path = folder / MANIFEST
-    try:
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise ModelError(str(path), f"is larger than {MAX_MANIFEST_BYTES} bytes")
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ModelError(str(folder), f"has no {MANIFEST}", "Give a folder that `ernie-pp export` wrote.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(str(path), f"cannot be read: {error}", "Export the bundle again.") from error
-    _check_manifest(path, manifest)
+    manifest = _read_manifest(folder)
     for name, expected in manifest["files"].items():
         _check_file(folder, name, expected, verify)
     return Bundle(folder, manifest)
@@ -76,21 +73,51 @@ def describe_file(path: Path) -> dict:
     return {"bytes": path.stat().st_size, "sha256": digest.hexdigest()}
 
 
+def _read_manifest(folder: Path) -> dict:
+    path = folder / MANIFEST
+    try:
+        if path.is_symlink():
+            raise ModelError(str(path), "is a link, expected a plain file", _AGAIN)
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise ModelError(str(path), f"is larger than {MAX_MANIFEST_BYTES} bytes", _AGAIN)
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ModelError(str(folder), f"has no {MANIFEST}", "Give a folder that `ernie-pp export` wrote.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(str(path), f"cannot be read: {error}", _AGAIN) from error
+    _check_manifest(path, manifest)
+    return manifest
+
+
 def _check_manifest(path: Path, manifest: object) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
-        raise ModelError(str(path), f"is of format {found}, this version reads {FORMAT}", "Export the bundle again.")
-    missing = [name for name in ("task", "files", "text", "decode", "inputs") if name not in manifest]
+        what = f"is of format {str(found)[:40]}, this version reads {FORMAT}"
+        raise ModelError(str(path), what, "Export the bundle again.")
+    odd = [name for name, kind in _FIELDS.items() if not isinstance(manifest.get(name), kind)]
+    if odd:
+        raise ModelError(str(path), f"lacks {', '.join(odd)}, or has it in another form", _AGAIN)
+    values = {name: value for name, value in manifest.items() if name != "sha256"}
+    if manifest.get("sha256") != _digest(values):
+        raise ModelError(str(path), "has other content than when it was exported (sha256)", _AGAIN)
+    missing = [name for name in NEEDED if name not in manifest["files"]]
     if missing:
-        raise ModelError(str(path), f"lacks {', '.join(missing)}", "Export the bundle again.")
+        raise ModelError(str(path), f"does not name {', '.join(missing)}", _AGAIN)
 
 
-def _check_file(folder: Path, name: str, expected: Mapping, verify: bool) -> None:
+def _check_file(folder: Path, name: str, expected: object, verify: bool) -> None:
     path = folder / name
+    if not isinstance(expected, dict) or set(expected) != {"bytes", "sha256"}:
+        raise ModelError(str(folder / MANIFEST), f"does not say size and sha256 of {name}", _AGAIN)
     if Path(name).name != name or path.is_symlink() or not path.is_file():
-        raise ModelError(str(path), "is named by the manifest and is not a plain file of this folder", "Copy it whole.")
+        raise ModelError(str(path), "is named by the manifest and is not a plain file of this folder", _AGAIN)
     if path.stat().st_size != expected["bytes"]:
         what = f"has {path.stat().st_size} bytes, the manifest says {expected['bytes']}"
-        raise ModelError(str(path), what, "Copy the bundle again, whole.")
+        raise ModelError(str(path), what, _AGAIN)
     if verify and describe_file(path)["sha256"] != expected["sha256"]:
-        raise ModelError(str(path), "has other content than when it was exported (sha256)", "Copy the bundle again.")
+        raise ModelError(str(path), "has other content than when it was exported (sha256)", _AGAIN)
+
+
+def _digest(values: Mapping) -> str:
+    """sha256 of JSON values, whatever their order and spacing in the file."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("ascii")).hexdigest()

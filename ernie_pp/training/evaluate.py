@@ -6,12 +6,13 @@ import numpy as np
 
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import NumericError
 from ernie_pp.parallel.engine import Engine
 from ernie_pp.progress import track
 
 
 def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: int, title: str) -> np.ndarray:
-    """float32 [rows, ...] from the last layer, whatever order and size the micro-batches have."""
+    """float32 [rows, ...] from the last layer, whatever order and size the micro-batches have; all finite."""
     batches = order_for_evaluation(rows.lengths, max_tokens=max_tokens)
     parts: list[np.ndarray] = []
     with track(title, len(rows.lengths), unit="rows") as tracker:
@@ -23,4 +24,8 @@ def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: 
     logits = np.concatenate(parts)
     in_order = np.empty_like(logits)
     in_order[order] = logits
+    bad = np.flatnonzero(~np.isfinite(in_order.reshape(len(in_order), -1)).all(axis=1))
+    if len(bad):
+        what = f"{len(bad)} of {len(in_order)} rows get an answer that is not finite, row {bad[0]} first"
+        raise NumericError(title, what, "Lower train.learning_rate, or train in fp32.")
     return in_order

@@ -15,6 +15,7 @@ from ernie_pp.config import RunConfig, TrainConfig
 from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batches
 from ernie_pp.data.order import order_steps
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import NumericError
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.progress import track
 from ernie_pp.training.record import RunRecord
@@ -50,7 +51,8 @@ class Hooks:
 def plan_length(num_rows: int, config: TrainConfig) -> Length:
     """Steps of a run over `num_rows` training rows."""
     steps_per_epoch = math.ceil(num_rows / config.batch_size)
-    num_steps = max(1, math.ceil(steps_per_epoch * config.epochs))
+    # Rounded first: 10 x 0.7 is 7.000000000000001 in floating point.
+    num_steps = max(1, math.ceil(round(steps_per_epoch * config.epochs, 6)))
     if config.max_steps is not None:
         num_steps = min(num_steps, config.max_steps)
     return Length(steps_per_epoch, num_steps, config.eval_every or steps_per_epoch)
@@ -75,6 +77,7 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
                 if selection.is_over:
                     LOG.info("stopping early: no better evaluation in the last %d", selection.num_worse)
                     break
+        window.write_rest(step)
     return selection.best
 
 
@@ -101,6 +104,9 @@ class _Selection:
 
     def offer(self, step: int, hooks: Hooks) -> None:
         value = hooks.evaluate(step)
+        if math.isnan(value):
+            what = "the metric of the best checkpoint is not a number"
+            raise NumericError(f"evaluation at step {step}", what, "Lower train.learning_rate, or check the dev rows.")
         if value > self.best.value:
             hooks.keep(step)
             self.best, self.num_worse = Best(step, value), 0
@@ -124,6 +130,11 @@ class _Window:
         now = time.perf_counter()
         self.results.append(result)
         self.seconds, self.last = self.seconds + now - self.last, now
+
+    def write_rest(self, step: int) -> None:
+        """The steps a stop in between has left without a line."""
+        if self.results:
+            self.write(step)
 
     def write(self, step: int) -> None:
         loss = float(np.mean([result.loss for result in self.results]))

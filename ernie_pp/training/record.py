@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import resource
 import sys
 import time
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import paddle
 
+from ernie_pp.errors import RunError
+
 LOG = logging.getLogger("ernie_pp")
 
 
@@ -19,7 +22,7 @@ class RunRecord:
     """Open log files of one run; use as a context manager."""
 
     def __init__(self, log: Path, visualdl: Path, *, gpu: bool) -> None:
-        self._gpu = gpu
+        self._gpu, self._path = gpu, log
         self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
         self._scalars = _open_scalars(visualdl)
         self.history: list[dict] = []
@@ -32,12 +35,20 @@ class RunRecord:
         self._scalars.close()
 
     def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
-        """One line: kind ("train" or "evaluate"), step, time and the values; numbers become VisualDL scalars too."""
+        """One line: kind ("train" or "evaluate"), step, time and the values; numbers become VisualDL scalars too.
+
+        A number that is not finite (the loss of a skipped step) becomes null: JSON has no other word for it.
+        """
         line = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
+        line = {name: value if _is_writable(value) else None for name, value in line.items()}
         self.history.append(line)
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
-        for name, value in values.items():
+        try:
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise RunError(str(self._path), f"cannot be written: {error.strerror}", "Make room on the disk.") from error
+        for name in values:
+            value = line[name]
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
 
@@ -47,6 +58,10 @@ class RunRecord:
             return int(paddle.device.cuda.max_memory_allocated())
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _is_writable(value: object) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _open_scalars(folder: Path):
