@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 from ernie_pp import __version__
@@ -19,7 +20,9 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     """Run one command and return its exit code. `task` fixes the kind of problem (`python -m ernie_pp.tasks.cls`)."""
     arguments = _build_parser(task).parse_args(words)
     _set_up_logging(arguments.quiet)
-    signal.signal(signal.SIGTERM, _stop)
+    _silence_libraries()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
     try:
         return arguments.run(arguments)
     except ErniePPError as error:
@@ -35,7 +38,17 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
 
 
 def _stop(number: int, _frame: object) -> None:
+    # Raised where the work stands, so that every `finally` on the way out runs: no half file stays behind.
+    # Not by print: the signal may have come in the middle of another one.
+    os.write(2, f"stopped by {signal.Signals(number).name}\n".encode())
     raise SystemExit(128 + number)
+
+
+def _positive(word: str) -> int:
+    """A whole number above 0."""
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"is {word!r}, expected a whole number above 0")
+    return int(word)
 
 
 def _build_parser(task: str | None) -> argparse.ArgumentParser:
@@ -73,6 +86,9 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
     parser.add_argument("--data", metavar="FILE", required=True, help="labelled rows")
     parser.add_argument("--output", metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument(
+        "--device", default="auto", choices=("auto", "cpu", "gpu"), help="auto: a GPU where there is one"
+    )
     parser.set_defaults(run=_evaluate)
 
 
@@ -94,8 +110,10 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair-column", metavar="NAME", help="column of the second text (default: as in training)")
     parser.add_argument("--no-header", action="store_true", help="TSV and CSV: the first line is a row")
     parser.add_argument("--on-error", default="stop", choices=("stop", "skip"), help="what a bad row does")
-    parser.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="most tokens computed at once")
-    parser.add_argument("--threads", type=int, metavar="N", help="math threads (default: one a core)")
+    parser.add_argument(
+        "--batch-tokens", type=_positive, default=4096, metavar="N", help="most tokens computed at once"
+    )
+    parser.add_argument("--threads", type=_positive, metavar="N", help="math threads (default: one a core)")
     parser.set_defaults(run=_predict)
 
 
@@ -120,7 +138,7 @@ def _train(arguments: argparse.Namespace) -> int:
 def _evaluate(arguments: argparse.Namespace) -> int:
     from ernie_pp.jobs.evaluate import evaluate_run
 
-    print(evaluate_run(arguments.run_dir, data=arguments.data, output=arguments.output))
+    print(evaluate_run(arguments.run_dir, data=arguments.data, output=arguments.output, device=arguments.device))
     return 0
 
 
@@ -164,6 +182,13 @@ def _set_up_logging(quiet: bool) -> None:
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
+
+
+def _silence_libraries() -> None:
+    """Hide notes that libraries print for their own developers; their errors still show."""
+    for message in ("No ccache found", "Setuptools is replacing distutils"):
+        warnings.filterwarnings("ignore", message=message)
+    os.environ.setdefault("GLOG_minloglevel", "2")  # Paddle's C++ side: errors only
 
 
 class _ScreenHandler(logging.StreamHandler):

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ernie_pp.config import RunConfig, load_config
 from ernie_pp.data.labels import LabelSet
-from ernie_pp.durable import write_json
-from ernie_pp.errors import RunError
+from ernie_pp.durable import check_writable, write_json
 from ernie_pp.machine import set_up_cpu
 from ernie_pp.training.checkpoint import read_settings
 from ernie_pp.training.run_folder import RunFolder
 
+Device = Literal["auto", "cpu", "gpu"]
 
-def evaluate_run(run_dir: str, *, data: str, output: str | None = None) -> str:
+
+def evaluate_run(run_dir: str, *, data: str, output: str | None = None, device: Device = "auto") -> str:
     """Figures of best/ on the rows of `data`, read as the run's own config says; returns them as text."""
     folder = RunFolder(run_dir)
-    if not folder.config.is_file():
-        raise RunError(run_dir, "is not a run folder: it has no config.yaml", "Give the output_dir of a run.")
+    folder.check_is_run()
+    if output is not None:
+        check_writable(Path(output))
     config = load_config(folder.config)
     set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
-    evaluation = _evaluate(config, folder, data)
+    evaluation = _evaluate(config.model_copy(update={"device": device}), folder, data)
     if output is not None:
         write_json(Path(output), {"data": data, **evaluation.to_json()})
     return _as_text(evaluation)

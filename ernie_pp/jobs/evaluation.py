@@ -9,7 +9,7 @@ from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.jobs.device import set_device
-from ernie_pp.jobs.splits import read_examples, tokenise
+from ernie_pp.jobs.splits import keep_short_enough, read_examples, tokenise
 from ernie_pp.models.ernie import load_classifier
 from ernie_pp.tasks import load_codec, load_task
 from ernie_pp.text.tokenizer import Tokenizer
@@ -19,15 +19,21 @@ from ernie_pp.training.evaluate import compute_logits
 
 
 def evaluate_model(config: RunConfig, model: Path, *, data: str, labels: LabelSet, cache: Path) -> Any:
-    """Figures of a model folder on the rows of `data`, which are read as `config` says."""
-    set_device(config.device)
+    """Figures of a model folder on the rows of `data`, which are read as `config` says.
+
+    The device is where we are now: a model trained in bf16 on a GPU is measured in fp32 on a CPU.
+    """
+    device = set_device(config.device)
     settings = read_settings(model)
     task = load_task(config.task)(config, labels)
     tokenizer = Tokenizer.from_folder(model)
-    examples = read_examples(config, task, "test", data, Faults(on_error=config.data.on_error))
+    faults = Faults(on_error=config.data.on_error)
+    examples = read_examples(config, task, "test", data, faults)
+    examples = keep_short_enough(config, task, tokenizer, examples, faults)
     split = tokenise(config, task, tokenizer, name="data", source=data, examples=examples, cache=cache)
     loss = task.build_loss(split.rows.targets)
-    engine = build_engine(load_classifier(model), loss=loss, config=config.train, num_steps=1, seed=config.seed)
+    train = config.train.model_copy(update={"precision": "fp32"}) if device == "cpu" else config.train
+    engine = build_engine(load_classifier(model), loss=loss, config=train, num_steps=1, seed=config.seed)
     logits = compute_logits(
         engine,
         split.rows,

@@ -4,53 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
+from ernie_pp.config import load_config
 from ernie_pp.errors import RunError
-from ernie_pp.export.build import ExportRequest, Parity, build_bundle
-from ernie_pp.export.check import load_batches
-from ernie_pp.tasks import load_codec
-from ernie_pp.training.checkpoint import read_settings
+from ernie_pp.export.bundle import MANIFEST
+from ernie_pp.machine import set_up_cpu
 from ernie_pp.training.run_folder import RunFolder
-
-CHECK_ROWS = "check_rows.safetensors"
-TOLERANCE = 1e-5
 
 
 def export_run(run_dir: str, *, output: str | None = None) -> str:
-    """Export best/ of a run folder; returns the summary for the screen."""
+    """Export best/ of a run folder as its config says; returns the summary for the screen."""
     folder = RunFolder(run_dir)
+    folder.check_is_run()
+    config = load_config(folder.config)
     bundle = folder.bundle if output is None else Path(output)
-    if output is not None and bundle.exists() and not (bundle / "manifest.json").is_file():
+    if output is not None and bundle.exists() and not (bundle / MANIFEST).is_file():
         raise RunError(str(bundle), "exists and is not a bundle; it would be replaced", "Choose another --output.")
-    parity = export_model(folder.best, bundle, tolerance=TOLERANCE)
+    set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
+    # Loads Paddle, so it must come after the CPU switches.
+    from ernie_pp.jobs.bundling import describe_parity, export_model
+
+    parity = export_model(folder.best, bundle, tolerance=config.export.tolerance)
     return f"bundle: {bundle} ({describe_parity(parity)})"
-
-
-def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
-    """Export a model folder of ours, checked on the dev rows that were stored with it."""
-    settings = read_settings(model)
-    decode = load_codec(settings["task"]).decode
-    decoding = decode.DecodeSettings.from_json(settings["decode"])
-    return build_bundle(
-        ExportRequest(
-            model=model,
-            bundle=bundle,
-            settings=settings,
-            batches=load_batches(model / CHECK_ROWS),
-            decide=lambda logits: decode.choose_labels(logits, decoding),
-            tolerance=tolerance,
-        )
-    )
-
-
-def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:
-    """Indexes of rows spread evenly over all lengths, the shortest and the longest among them."""
-    order = np.argsort(lengths, kind="stable")
-    places = np.linspace(0, len(order) - 1, min(count, len(order))).round().astype(np.int64)
-    return order[np.unique(places)]
-
-
-def describe_parity(parity: Parity) -> str:
-    """One phrase on the check."""
-    return f"{parity.num_rows} rows checked, largest logit difference {parity.max_logit_difference:.1e}"

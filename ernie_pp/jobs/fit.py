@@ -12,7 +12,7 @@ import numpy as np
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.export.check import save_batches
-from ernie_pp.jobs.export import CHECK_ROWS, pick_check_rows
+from ernie_pp.jobs.bundling import CHECK_ROWS, pick_check_rows
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split

@@ -1,4 +1,7 @@
-"""Predicting the rows of a file of any size: read, answer and write a bounded number of rows at a time."""
+"""Predicting the rows of a file of any size: read, answer and write a bounded number of rows at a time.
+
+A row that stops the job does so before the rows read with it are answered, and leaves no output file.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from typing import Any, Literal
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.readers.settings import Format
-from ernie_pp.data.rows import Row
-from ernie_pp.errors import DataError
+from ernie_pp.data.rows import Place, Row
+from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.jobs.lengths import too_long
 from ernie_pp.jobs.prediction_writers import OutputFormat, Writer, open_writer
 from ernie_pp.serving import Predictor
 from ernie_pp.tasks import load_codec
@@ -43,14 +47,18 @@ class PredictOptions:
 
 def predict_file(options: PredictOptions) -> int:
     """Write every row of the input with its prediction, in order; returns the number of rows."""
+    _check_words(options)
     predictor = Predictor(options.bundle, threads=options.threads, batch_tokens=options.batch_tokens)
+    _check_pairs(options, takes_pairs=predictor.takes_pairs)
     faults = Faults(on_error=options.on_error)
     count, start = 0, time.monotonic()
     last = start
     with open_writer(options.output, options.output_format) as writer:
         for chunk in _chunks(_read(options, predictor, faults)):
-            _answer(predictor, chunk, writer)
-            count += len(chunk)
+            kept = _short_enough(predictor, chunk, faults)
+            faults.check()
+            _answer(predictor, kept, writer)
+            count += len(kept)
             now = time.monotonic()
             if now - last > SECONDS_BETWEEN_LINES:
                 last = now
@@ -59,6 +67,27 @@ def predict_file(options: PredictOptions) -> int:
         LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
     LOG.info("%d rows predicted, %d left out, %.1f s", count, faults.count, time.monotonic() - start)
     return count
+
+
+def _check_words(options: PredictOptions) -> None:
+    """ConfigError for words that would have no effect."""
+    about_files = {
+        "--text-column": options.text_column,
+        "--pair-column": options.pair_column,
+        "--no-header": options.no_header,
+        "--format": options.format != "auto",
+    }
+    idle = [word for word, given in about_files.items() if given]
+    if options.text is not None and idle:
+        raise ConfigError(idle[0], "has no effect on --text: it is about the rows of --input", "Leave one of them out.")
+
+
+def _check_pairs(options: PredictOptions, *, takes_pairs: bool) -> None:
+    if takes_pairs and options.text is not None:
+        what = "gives single texts, and this bundle was trained on pairs of texts"
+        raise ConfigError("--text", what, "Give the pairs as rows: --input FILE.")
+    if not takes_pairs and options.pair_column is not None:
+        raise ConfigError("--pair-column", "has no effect: this bundle was trained on single texts", "Leave it out.")
 
 
 def _read(options: PredictOptions, predictor: Predictor, faults: Faults) -> Iterator[tuple[dict, Any]]:
@@ -81,8 +110,6 @@ def _read(options: PredictOptions, predictor: Predictor, faults: Faults) -> Iter
 
 
 def _given_rows(texts: list[str]) -> Iterator[Row]:
-    from ernie_pp.data.rows import Place
-
     for number, text in enumerate(texts, start=1):
         yield Row(Place("--text", number), {"text": text})
 
@@ -92,7 +119,8 @@ def _chunks(rows: Iterator[tuple[dict, Any]]) -> Iterator[list[tuple[dict, Any]]
     size = 0
     for fields, example in rows:
         chunk.append((fields, example))
-        size += len(example.text)
+        # All fields are held, whatever the text's share of them is.
+        size += sum(len(value) if isinstance(value, str) else len(str(value)) for value in fields.values())
         if len(chunk) >= CHUNK_ROWS or size >= CHUNK_CHARACTERS:
             yield chunk
             chunk, size = [], 0
@@ -100,11 +128,29 @@ def _chunks(rows: Iterator[tuple[dict, Any]]) -> Iterator[list[tuple[dict, Any]]
         yield chunk
 
 
-def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer) -> None:
+def _short_enough(predictor: Predictor, chunk: list[tuple[dict, Any]], faults: Faults) -> list[tuple[dict, Any]]:
+    """The rows within the length limit, each other one being a fault, where the bundle refuses to cut; else all."""
+    text = predictor.bundle.manifest["text"]
+    if text["truncate"] != "error":
+        return chunk
+    lengths = predictor.tokenizer.count_tokens(*_texts(predictor, chunk))
+    kept = []
+    for row, length in zip(chunk, lengths, strict=True):
+        if length <= text["max_length"]:
+            kept.append(row)
+        else:
+            faults.add(too_long(row[1], int(length), limit=text["max_length"]))
+    return kept
+
+
+def _texts(predictor: Predictor, chunk: list[tuple[dict, Any]]) -> tuple[list[str], list[str] | None]:
     texts = [example.text for _, example in chunk]
-    pairs = [example.text_pair for _, example in chunk] if predictor.takes_pairs else None
+    return texts, [example.text_pair for _, example in chunk] if predictor.takes_pairs else None
+
+
+def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer) -> None:
     multi_label = predictor.decoding.multi_label
-    for (fields, example), prediction in zip(chunk, predictor(texts, pairs), strict=True):
+    for (fields, example), prediction in zip(chunk, predictor(*_texts(predictor, chunk)), strict=True):
         added = prediction.to_fields(multi_label=multi_label)
         taken = sorted(added.keys() & fields.keys())
         if taken:

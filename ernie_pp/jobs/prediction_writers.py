@@ -35,6 +35,11 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
     path = Path(output)
     if not path.parent.is_dir():
         raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
+    if path.is_char_device() or path.is_fifo():
+        # A device or pipe takes the rows as they come; it must not be replaced by a file.
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            yield _WRITERS[kind](stream)
+        return
     with replaced_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
         yield _WRITERS[kind](stream)
 
@@ -44,7 +49,7 @@ class _JsonLines:
         self._stream = stream
 
     def write(self, fields: Mapping[str, object]) -> None:
-        self._stream.write(json.dumps(fields, ensure_ascii=False) + "\n")
+        self._stream.write(_as_json(fields) + "\n")
 
 
 class _Csv:
@@ -101,4 +106,9 @@ def _cell(value: object) -> str:
     """Text as it is, nothing for null, JSON for everything else."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else _as_json(value)
+
+
+def _as_json(value: object) -> str:
+    """JSON; a date or another object of a `datasets` source as its text."""
+    return json.dumps(value, ensure_ascii=False, default=str)

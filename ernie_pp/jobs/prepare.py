@@ -11,7 +11,7 @@ from typing import Any
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
-from ernie_pp.jobs.splits import Split, build_tokenizer, read_examples, tokenise, unknown_rate
+from ernie_pp.jobs.splits import Split, build_tokenizer, keep_short_enough, read_examples, tokenise, unknown_rate
 from ernie_pp.models.ernie import find_vocabulary
 from ernie_pp.tasks import load_task
 from ernie_pp.text.tokenizer import Tokenizer
@@ -44,6 +44,7 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
     cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else cache
     splits = {}
     for name, found in examples.items():
+        found = keep_short_enough(config, task, tokenizer, found, faults)
         splits[name] = tokenise(config, task, tokenizer, name=name, source=sources[name], examples=found, cache=cache)
         check_token_budget(splits[name].rows.lengths, max_tokens=config.train.micro_batch_tokens)
         rate = unknown_rate(splits[name].rows, tokenizer)

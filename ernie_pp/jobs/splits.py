@@ -17,6 +17,7 @@ from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
+from ernie_pp.jobs.lengths import too_long
 from ernie_pp.text.normalize import Normalization
 from ernie_pp.text.tokenizer import Tokenizer
 
@@ -48,11 +49,32 @@ def read_examples(config: RunConfig, task: Any, name: str, source: str, faults: 
     faults.check()
     if faults.count > before:
         LOG.warning("%s: %d bad rows left out of %s", name, faults.count - before, source)
-    if not examples:
-        first = faults.listed[min(before, len(faults.listed) - 1)]
-        what = f'has no usable row; the first: {first.column} "{first.value}", expected {first.expected}'
-        raise DataError(str(first.place), what, first.advice)
+    _check_some(examples, faults)
     return examples
+
+
+def keep_short_enough(
+    config: RunConfig, task: Any, tokenizer: Tokenizer, examples: Sequence[Any], faults: Faults
+) -> Sequence[Any]:
+    """Under `text.truncate: error` the examples within the length limit, each other one being a fault; else all."""
+    if config.text.truncate != "error":
+        return examples
+    kept = []
+    for example, length in zip(examples, tokenizer.count_tokens(*task.texts(examples)), strict=True):
+        if length <= config.text.max_length:
+            kept.append(example)
+        else:
+            faults.add(too_long(example, int(length), limit=config.text.max_length))
+    faults.check()
+    _check_some(kept, faults)
+    return kept
+
+
+def _check_some(examples: Sequence[Any], faults: Faults) -> None:
+    if not examples:
+        first = faults.listed[0]
+        what = f'no usable row is left; the first: {first.column} "{first.value}", expected {first.expected}'
+        raise DataError(str(first.place), what, first.advice)
 
 
 def tokenise(

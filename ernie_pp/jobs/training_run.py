@@ -8,8 +8,8 @@ from typing import Any
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_text
+from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
-from ernie_pp.jobs.export import describe_parity, export_model
 from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content

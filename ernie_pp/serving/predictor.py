@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.data.statistics import is_blank
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
 from ernie_pp.export.bundle import open_bundle
@@ -44,10 +45,12 @@ class Predictor:
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""
-        return self._codec.decode.decode(self.logits(texts, pairs), self.decoding) if len(texts) else []
+        return self._codec.decode.decode(self.logits(texts, pairs), self.decoding)
 
     def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
         """float32 logits, one row a text."""
+        if len(texts) == 0 and not isinstance(texts, str):
+            return np.empty((0, len(self.decoding.labels)), np.float32)
         rows = self.encode(texts, pairs)
         batches = order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max())))
         parts = [self._run(rows, batch) for batch in batches]
@@ -65,9 +68,11 @@ class Predictor:
             raise DataError("pairs", f"this bundle was trained on {kind}", f"Give {need}.")
         if pairs is not None:
             self._check(pairs, "second text")
-        text = self.bundle.manifest["text"]
+            if len(pairs) != len(texts):
+                raise DataError("pairs", f"{len(pairs)} came for {len(texts)} texts", "Give one second text a text.")
+        text, seconds = self.bundle.manifest["text"], None if pairs is None else list(pairs)
         limits = {"max_length": text["max_length"], "truncate": text["truncate"]}
-        return TokenRows.from_encoded(self._codec.features.encode(texts, pairs, self.tokenizer, **limits))
+        return TokenRows.from_encoded(self._codec.features.encode(list(texts), seconds, self.tokenizer, **limits))
 
     @property
     def takes_pairs(self) -> bool:
@@ -83,6 +88,6 @@ class Predictor:
         if isinstance(texts, str):
             raise DataError(what, "one string came, expected a list of strings", 'Write predictor(["..."]).')
         for index, text in enumerate(texts):
-            if not isinstance(text, str) or not text.strip():
+            if not isinstance(text, str) or is_blank(text):
                 shown = "empty" if isinstance(text, str) else f"{type(text).__name__}, expected str"
                 raise DataError(f"{what} number {index}", f"is {shown}", "Leave it out.")

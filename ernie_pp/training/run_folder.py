@@ -39,6 +39,15 @@ class RunFolder:
         self.bundle = self.root / "bundle"
         self.cache = self.root / "cache"
 
+    def check_is_run(self) -> None:
+        """RunError where no run has begun to train here."""
+        if not self.config.is_file():
+            what = "is not a run folder: it has no config.yaml"
+            raise RunError(str(self.root), what, "Give the output_dir of a run.")
+        if not self.best.is_dir():
+            what = "has no best/: the run ended before its first evaluation"
+            raise RunError(str(self.root), what, "Run it again (overwrite=true).")
+
     def prepare(self, *, overwrite: bool) -> None:
         """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go."""
         present = self._present()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Fault, Place, Row
+from ernie_pp.data.statistics import is_blank
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _read_text(row: Row, column: str, faults: Faults) -> str | None:
     if not isinstance(value, str):
         faults.add(Fault(row.place, column, repr(value), "text"))
         return None
-    if not value.strip("\ufeff\u200b \t\r\n\u3000\x00"):
+    if is_blank(value):
         faults.add(Fault(row.place, column, value, "a text that is not empty", "Remove the row, or fill it in."))
         return None
     return value

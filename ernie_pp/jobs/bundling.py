@@ -1,0 +1,43 @@
+"""From a model folder of ours to its checked bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ernie_pp.export.build import ExportRequest, Parity, build_bundle
+from ernie_pp.export.check import load_batches
+from ernie_pp.tasks import load_codec
+from ernie_pp.training.checkpoint import read_settings
+
+CHECK_ROWS = "check_rows.safetensors"
+
+
+def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
+    """Export a model folder of ours, checked on the dev rows that were stored with it."""
+    settings = read_settings(model)
+    decode = load_codec(settings["task"]).decode
+    decoding = decode.DecodeSettings.from_json(settings["decode"])
+    return build_bundle(
+        ExportRequest(
+            model=model,
+            bundle=bundle,
+            settings=settings,
+            batches=load_batches(model / CHECK_ROWS),
+            decide=lambda logits: decode.choose_labels(logits, decoding),
+            tolerance=tolerance,
+        )
+    )
+
+
+def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:
+    """Indexes of rows spread evenly over all lengths, the shortest and the longest among them."""
+    order = np.argsort(lengths, kind="stable")
+    places = np.linspace(0, len(order) - 1, min(count, len(order))).round().astype(np.int64)
+    return order[np.unique(places)]
+
+
+def describe_parity(parity: Parity) -> str:
+    """One phrase on the check."""
+    return f"{parity.num_rows} rows checked, largest logit difference {parity.max_logit_difference:.1e}"
