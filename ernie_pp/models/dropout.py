@@ -41,13 +41,13 @@ class MaskSource:
     """The masks of one layer, in the order they are asked for."""
 
     def __init__(self, key: DropoutKey, layer_index: int) -> None:
-        self._bits = np.random.SFC64(_seed_sequence(key, layer_index))
+        self.bits = np.random.SFC64(_seed_sequence(key, layer_index))
 
     def drop(self, tensor: paddle.Tensor, rate: float) -> paddle.Tensor:
         """`tensor` with each element zeroed with probability `rate` and the others scaled up to keep the mean."""
         if rate == 0.0:
             return tensor
-        mask = draw_mask(self._bits, tuple(tensor.shape), rate)
+        mask = draw_mask(self.bits, tuple(tensor.shape), rate)
         return tensor * paddle.to_tensor(mask)
 
 

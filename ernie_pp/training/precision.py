@@ -29,11 +29,6 @@ class Precision:
         self.scale = _FIRST_SCALE if self.is_scaled else 1.0
         self._good_steps = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether everything is computed in float32."""
-        return self.dtype is None
-
     def prepare(self, stack: Any) -> None:
         """Cast the weights for O2; the optimizer keeps float32 masters of them."""
         if self.dtype is not None and self.level == "O2":

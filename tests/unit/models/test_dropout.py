@@ -19,7 +19,7 @@ def test_rate_one_drops_all_and_masks_have_any_shape():
 
 def test_masks_of_layers_and_of_one_layer_differ():
     key = DropoutKey(seed=1, step=2)
-    masks = [draw_mask(MaskSource(key, layer)._bits, (64,), 0.5) for layer in (0, 1, 1)]
+    masks = [draw_mask(MaskSource(key, layer).bits, (64,), 0.5) for layer in (0, 1, 1)]
     assert not np.array_equal(masks[0], masks[1])
     assert np.array_equal(masks[1], masks[2])
     bits = np.random.SFC64(3)

@@ -15,7 +15,6 @@ def test_cpu_refuses_reduced_types_before_training(precision):
 
 def test_cpu_takes_fp32():
     check_precision(TrainConfig(), device="cpu")
-    assert Precision(TrainConfig()).is_full
 
 
 def test_overflow_halves_the_scale_until_it_can_fall_no_more():
