@@ -17,7 +17,7 @@ import yaml
 from ernie_pp.text.new_vocabulary import build_vocabulary
 from ernie_pp.text.vocabulary import write_vocab
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 _SUBJECTS = ("房间", "早餐", "服务员", "快递", "屏幕", "电池", "包装", "客服")
 _GOOD = ("很干净，下次还来", "非常好！值得推荐", "超出预期，点赞👍", "不错，Wi-Fi也快")
 _BAD = ("太差了，不会再来", "很失望……退货了", "又慢又脏，差评", "坏了，找不到人")
