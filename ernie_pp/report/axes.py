@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ernie_pp.report.values import escape_text, show_number
 
 WIDTH, HEIGHT = 460, 240  # of the view box
-LEFT, RIGHT, TOP, BOTTOM = 64, 442, 14, 204  # of the plot inside it
+LEFT, RIGHT, TOP, BOTTOM = 64, 432, 14, 204  # of the plot inside it
 
 
 @dataclass(frozen=True)
