@@ -38,9 +38,8 @@ def draw_histogram(histogram: Histogram) -> str:
     if not any(counts):
         return _figure(histogram.title, '<p class="nothing">no values</p>')
     limit = histogram.limit
-    x = x_scale(
-        min(edges[0], edges[0] if limit is None else limit), max(edges[-1], edges[-1] if limit is None else limit)
-    )
+    reach = [*edges, *([] if limit is None else [limit])]
+    x = x_scale(min(reach), max(reach))
     y = y_scale(0, max(counts))
     parts = [draw_axes(x, y, x_name=histogram.unit)]
     bins = zip(edges[:-1], edges[1:], counts, strict=True)
