@@ -73,10 +73,9 @@ def _matrix_cell(count: int, total: int, *, is_right: bool) -> str:
         return '<td class="number zero">0</td>'
     share = count / total
     kind = "right" if is_right else "wrong"
-    deep = " deep" if share > 0.5 else ""
-    # Rare confusions must differ from none: the colour begins at a tenth.
-    style = f"--depth:{0.1 + 0.75 * share:.2f}"
-    return f'<td class="number {kind}{deep}" style="{style}" title="{show_percent(share)}">{count:,}</td>'
+    # Rare confusions must differ from none, and the number must be readable on its colour.
+    style = f"--depth:{0.1 + 0.6 * share:.2f}"
+    return f'<td class="number {kind}" style="{style}" title="{show_percent(share)}">{count:,}</td>'
 
 
 def _list(confusion: Confusion) -> str:

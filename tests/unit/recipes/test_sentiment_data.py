@@ -100,4 +100,6 @@ def test_unlabelled_rows_have_an_id_and_a_text(recipe, splits):
     rows = [json.loads(line) for line in lines]
     assert len({row["id"] for row in rows}) == len(rows) >= 8
     known = {text for split in splits.values() for _, text in split}
-    assert all(row["text"] and row["text"] not in known for row in rows)
+    # The field has the name of the training column, so predict needs no option.
+    text = load_config(recipe / "config.yaml").data.text
+    assert all(row[text] and row[text] not in known for row in rows)
