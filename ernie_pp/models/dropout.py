@@ -7,9 +7,11 @@ model is cut into stages and the batch into replicas, and a resumed run needs no
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import paddle
+from paddle.autograd import PyLayer
 
 # Rates are rounded to 1/65536, so that a mask costs two random bytes an element; the scale uses the rounded rate.
 _STEPS = 1 << 16
@@ -47,19 +49,33 @@ class MaskSource:
         """`tensor` with each element zeroed with probability `rate` and the others scaled up to keep the mean."""
         if rate == 0.0:
             return tensor
-        mask = draw_mask(self.bits, tuple(tensor.shape), rate)
-        return tensor * paddle.to_tensor(mask)
+        kept, scale = draw_kept(self.bits, tuple(tensor.shape), rate)
+        return _Drop.apply(tensor, paddle.to_tensor(kept), scale)
 
 
-def draw_mask(bits: np.random.SFC64, shape: tuple[int, ...], rate: float) -> np.ndarray:
-    """Float32 factors of that shape: 0 with probability `rate`, else 1 / (1 - rate)."""
+def draw_kept(bits: np.random.SFC64, shape: tuple[int, ...], rate: float) -> tuple[np.ndarray, float]:
+    """Which elements stay (False with probability `rate`), and by what they are multiplied to keep the mean."""
     dropped = round(rate * _STEPS)
     if dropped >= _STEPS:
-        return np.zeros(shape, dtype=np.float32)
+        return np.zeros(shape, dtype=bool), 0.0
     count = int(np.prod(shape))
     numbers = bits.random_raw(-(-count // 4)).view(np.uint16)[:count]
-    scale = np.float32(_STEPS / (_STEPS - dropped))
-    return np.multiply(numbers >= dropped, scale, dtype=np.float32).reshape(shape)
+    return (numbers >= dropped).reshape(shape), _STEPS / (_STEPS - dropped)
+
+
+class _Drop(PyLayer):
+    """Multiplies by 0 or `scale`; remembers one byte an element, where a plain product would remember eight."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: paddle.Tensor, kept: paddle.Tensor, scale: float) -> paddle.Tensor:
+        ctx.save_for_backward(kept)
+        ctx.scale = scale
+        return tensor * (kept.astype(tensor.dtype) * scale)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: paddle.Tensor) -> tuple[paddle.Tensor, None]:  # type: ignore[override]
+        (kept,) = ctx.saved_tensor()
+        return gradient * (kept.astype(gradient.dtype) * ctx.scale), None
 
 
 def seed_paddle(key: DropoutKey, layer_index: int) -> None:

@@ -68,19 +68,25 @@ def _attend(attention: Any, hidden: paddle.Tensor, mask: paddle.Tensor | None, m
 
 
 def _linear(hidden: paddle.Tensor, layer: Any) -> paddle.Tensor:
-    return _AddBias.apply(paddle.matmul(hidden, layer.weight), layer.bias)
+    return _Linear.apply(hidden, layer.weight, layer.bias)
 
 
-class _AddBias(PyLayer):
-    """Adds a vector to the last axis; its gradient is summed over rows by a matrix product."""
-
-    @staticmethod
-    def forward(ctx: Any, product: paddle.Tensor, bias: paddle.Tensor) -> paddle.Tensor:
-        return product + bias
+class _Linear(PyLayer):
+    """A linear layer; the bias gradient is summed over rows by a matrix product."""
 
     @staticmethod
-    def backward(ctx: Any, gradient: paddle.Tensor) -> tuple[paddle.Tensor, paddle.Tensor]:  # type: ignore[override]
-        return gradient, _sum_rows(gradient.reshape([-1, gradient.shape[-1]]))
+    def forward(ctx: Any, hidden: paddle.Tensor, weight: paddle.Tensor, bias: paddle.Tensor) -> paddle.Tensor:
+        # One PyLayer for product and bias: Paddle keeps a PyLayer's inputs, and the product alone is of no use.
+        ctx.save_for_backward(hidden, weight)
+        return F.linear(hidden, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: paddle.Tensor) -> tuple[paddle.Tensor, ...]:  # type: ignore[override]
+        hidden, weight = ctx.saved_tensor()
+        upper = gradient.reshape([-1, gradient.shape[-1]])
+        lower = paddle.matmul(upper, weight, transpose_y=True).reshape(hidden.shape)
+        rows = hidden.reshape([-1, hidden.shape[-1]])
+        return lower, paddle.matmul(rows, upper, transpose_x=True), _sum_rows(upper)
 
 
 class _LookUp(PyLayer):
@@ -132,15 +138,21 @@ class _Gelu(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, hidden: paddle.Tensor) -> paddle.Tensor:
-        share = 0.5 * (1.0 + paddle.erf(hidden * math.sqrt(0.5)))
-        ctx.save_for_backward(hidden, share)
-        return hidden * share
+        ctx.save_for_backward(hidden)
+        return hidden * _normal_share(hidden)
 
     @staticmethod
     def backward(ctx: Any, gradient: paddle.Tensor) -> paddle.Tensor:  # type: ignore[override]
-        hidden, share = ctx.saved_tensor()
+        (hidden,) = ctx.saved_tensor()
+        # Computed again: keeping it would take as much memory as the layer's widest activation.
+        share = _normal_share(hidden)
         density = paddle.exp(hidden * hidden * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
         return gradient * (share + hidden * density)
+
+
+def _normal_share(values: paddle.Tensor) -> paddle.Tensor:
+    """How much of a normal distribution lies below each value."""
+    return 0.5 * (1.0 + paddle.erf(values * math.sqrt(0.5)))
 
 
 def _sum_rows(rows: paddle.Tensor) -> paddle.Tensor:
