@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from ernie_pp.export.bundle import Bundle
+from ernie_pp.machine import take_back_signals
 
 LOG = logging.getLogger("ernie_pp")
 _LIBRARY = "paddle.base.libpaddle"
@@ -61,6 +62,7 @@ def _copy_in(handle: object, array: np.ndarray) -> None:
 def _import_inference() -> tuple:
     from paddle.inference import Config, create_predictor
 
+    take_back_signals()
     return Config, create_predictor
 
 

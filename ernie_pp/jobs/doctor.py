@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ernie_pp.config import RunConfig, check_config, load_config
-from ernie_pp.jobs.data_check import describe_data
+from ernie_pp.errors import ConfigError
 from ernie_pp.machine import describe_machine, set_up_cpu
 from ernie_pp.machine.describe import version_problems
 
@@ -15,9 +15,16 @@ def examine(path: str | None, overrides: Sequence[str]) -> tuple[str, bool]:
     config = load_config(path, overrides) if path is not None else None
     if config is not None:
         check_config(config, source=str(path))
+    elif overrides:
+        raise ConfigError(
+            "doctor", f"{overrides[0]} changes a config, and none is given", "Name it with --config FILE."
+        )
     text, problems = _machine(config)
     parts = [text]
-    if config is not None and not problems:
+    if config is not None and not version_problems():
+        # Loads Paddle, so it must come after the CPU switches.
+        from ernie_pp.jobs.data_check import describe_data
+
         parts.append(describe_data(config))
     return "\n\n".join([*parts, *(f"PROBLEM: {problem}" for problem in problems)]), not problems
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ernie_pp.config import load_config
 from ernie_pp.errors import RunError
 from ernie_pp.export.bundle import MANIFEST
-from ernie_pp.machine import set_up_cpu
+from ernie_pp.machine import set_up_cpu, take_back_signals
 from ernie_pp.training.run_folder import RunFolder
 
 
@@ -23,5 +23,6 @@ def export_run(run_dir: str, *, output: str | None = None) -> str:
     # Loads Paddle, so it must come after the CPU switches.
     from ernie_pp.jobs.bundling import describe_parity, export_model
 
+    take_back_signals()
     parity = export_model(folder.best, bundle, tolerance=config.export.tolerance)
     return f"bundle: {bundle} ({describe_parity(parity)})"

@@ -1,0 +1,100 @@
+"""Stopped from outside at any time: right exit code, within seconds, nothing half, nobody left."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+import sample_run
+from safetensors import safe_open
+
+LONG = ("train.epochs=100000", "train.eval_every=3", "train.log_every=1")
+
+
+def _start(words, module="ernie_pp.tasks.cls"):
+    return subprocess.Popen(
+        sample_run.command(*words, module=module),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=sample_run.environment(),
+        start_new_session=True,
+    )
+
+
+def _assert_nobody_is_left(process):
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def _hidden(folder):
+    return [path.name for path in folder.rglob(".*")]
+
+
+def _assert_whole(best: Path):
+    settings = json.loads((best / "ernie_pp.json").read_text(encoding="utf-8"))
+    assert settings["step"] >= 1
+    with safe_open(best / "model.safetensors", framework="numpy") as weights:
+        assert "classifier.weight" in weights.keys()  # noqa: SIM118 (no mapping)
+    assert {"config.json", "vocab.txt", "tokenizer.json", "text.json"} <= {path.name for path in best.iterdir()}
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_training_stops_within_seconds_and_best_is_whole(tmp_path, number, code):
+    config = sample_run.write_sample(tmp_path)
+    process, best = _start(["--config", str(config), *LONG]), tmp_path / "run" / "best"
+    seconds = sample_run.stop_when(process, best.is_dir, number)
+    assert process.returncode == code
+    assert seconds < 5
+    _assert_nobody_is_left(process)
+    errors = process.stderr.read()
+    assert "stopped" in errors and "Traceback" not in errors
+    _assert_whole(best)
+    assert _hidden(tmp_path / "run") == []
+    lines = sample_run.read_jsonl(tmp_path / "run" / "log.jsonl")
+    assert lines[-1]["step"] >= 3
+
+
+def test_killed_training_leaves_best_whole_or_absent_and_the_next_run_cleans_up(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    process = _start(["--config", str(config), *LONG, "train.eval_every=1"])
+    best = tmp_path / "run" / "best"
+    half = tmp_path / "run" / ".best.tmp"
+    sample_run.stop_when(process, half.is_dir, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    if best.exists():
+        _assert_whole(best)
+    sample_run.train_here(config, "overwrite=true", "train.max_steps=3", "export.enabled=false")
+    _assert_whole(best)
+    assert _hidden(tmp_path / "run") == []
+
+
+def test_stop_while_the_bundle_is_checked_ends_the_checking_process_too(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    process = _start(["--config", str(config), "train.max_steps=3"])
+    unchecked = tmp_path / "run" / ".bundle.tmp" / "manifest.json"
+    assert sample_run.stop_when(process, unchecked.is_file, signal.SIGTERM) < 5
+    assert process.returncode == 143
+    _assert_nobody_is_left(process)
+    assert not (tmp_path / "run" / "bundle").exists() and _hidden(tmp_path / "run") == []
+    assert (tmp_path / "run" / "metrics.json").is_file(), "what was done before stays"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_stopped_predict_leaves_the_old_output(run_bundle, tmp_path, number):
+    source = sample_run.write_jsonl(tmp_path / "in.jsonl", [{"text": "房间很干净，下次还来" * 3}] * 100_000)
+    output = tmp_path / "out.jsonl"
+    output.write_text("old\n", encoding="utf-8")
+    words = ["predict", "--bundle", str(run_bundle), "--input", str(source), "--output", str(output)]
+    process = _start(words, module="ernie_pp.cli")
+
+    def is_writing():
+        return any(path.stat().st_size > 100_000 for path in tmp_path.glob(".out.jsonl.*.tmp"))
+
+    assert sample_run.stop_when(process, is_writing, number) < 5
+    assert process.returncode == (143 if number == signal.SIGTERM else -signal.SIGKILL)
+    assert output.read_text(encoding="utf-8") == "old\n"
+    assert number == signal.SIGKILL or _hidden(tmp_path) == []
