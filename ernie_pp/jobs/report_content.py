@@ -37,7 +37,7 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
         headline=f"dev {name} {100 * evaluation.values[name]:.1f} %",
         headline_note=f"{interval}, {evaluation.num_rows} rows, step {best.step}",
         facts=list(story.facts.items()),
-        notes=_notes(config, prepared),
+        notes=[*_baseline_note(story.figures), *_notes(config, prepared)],
         curves=_curves(story.history, name),
         tables=[_figures_table(story.figures), _label_table(evaluation)],
         confusion=Confusion(best.decoding.labels, evaluation.confusion) if evaluation.confusion else None,
@@ -54,6 +54,17 @@ def _mistakes(prepared: Prepared, best: Outcome) -> list[Mistake]:
         text = "\n".join(filter(None, (example.text, example.text_pair)))
         mistakes.append(Mistake(str(example.place), text, true, given, probability))
     return mistakes
+
+
+def _baseline_note(figures: Mapping[str, Any]) -> list[str]:
+    if "baseline" not in figures:
+        return []
+    name = figures["dev"].headline
+    ahead = 100 * (figures["baseline"].values[name] - figures["dev"].values[name])
+    if ahead <= 0:
+        return []
+    cure = "a pretrained model, more of its layers, more rows or more epochs are what closes such a gap"
+    return [f"the baseline is {ahead:.1f} points of {name} ahead of this model: {cure}"]
 
 
 def _notes(config: RunConfig, prepared: Prepared) -> list[str]:
