@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from ernie_pp.errors import RunError
+from ernie_pp.errors import ModelError, RunError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
 
@@ -44,7 +45,10 @@ def save_batches(path: Path, batches: Sequence[Batch]) -> None:
 
 def load_batches(path: Path) -> list[Batch]:
     """The inverse of `save_batches`."""
-    arrays = load_file(path)
+    try:
+        arrays = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(str(path), f"cannot be read: {error}", "Copy the folder again, whole.") from error
     return [(arrays[f"ids.{index}"], arrays[f"types.{index}"]) for index in range(len(arrays) // 2)]
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from ernie_pp.durable import replaced_folder
-from ernie_pp.errors import RunError
+from ernie_pp.errors import ModelError
 
 WEIGHTS, CONFIG, SETTINGS = "model.safetensors", "config.json", "ernie_pp.json"
+NEEDED_SETTINGS = ("task", "text", "columns", "label_values", "decode", "step", "dev")
 
 
 def save_model_folder(
@@ -43,7 +44,13 @@ def save_model_folder(
 def read_settings(folder: Path) -> dict:
     """What `save_model_folder` was given as `settings`."""
     try:
-        return json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        what = f"has no readable {SETTINGS}: {error}"
-        raise RunError(str(folder), what, "Give a folder that a run of ernie_pp wrote (its best/).") from error
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _not_ours(folder, f"has no readable {SETTINGS}: {error}") from error
+    if not isinstance(settings, dict) or not settings.keys() >= set(NEEDED_SETTINGS):
+        raise _not_ours(folder, f"has a {SETTINGS} without {', '.join(NEEDED_SETTINGS)}")
+    return settings
+
+
+def _not_ours(folder: Path, what: str) -> ModelError:
+    return ModelError(str(folder), what, "Give a folder that a run of ernie_pp wrote (its best/).")
