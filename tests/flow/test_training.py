@@ -37,7 +37,13 @@ def test_run_folder_is_complete(run_folder):
 
 def test_summary_is_on_stdout_and_progress_on_stderr(finished):
     folder, done = finished
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["dev:", "test:", "baseline:", "report:", "bundle:"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "dev:",
+        "test:",
+        "baseline:",
+        "report:",
+        "bundle:",
+    ]
     assert str(folder / "report.html") in done.stdout
     assert "step 36: dev accuracy" in done.stderr
     assert done.stderr.splitlines()[0].split(" ", 1)[1] in (folder / "run.log").read_text(encoding="utf-8")

@@ -1,0 +1,113 @@
+"""The task's decisions: labels, weights, rule, mistakes."""
+
+import numpy as np
+import pytest
+
+from ernie_pp.config import ClsConfig, RunConfig, TrainConfig
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.labels import LabelSet
+from ernie_pp.data.rows import Place, Row
+from ernie_pp.errors import ConfigError, DataError, ModelError
+from ernie_pp.tasks import load_codec, load_task
+from ernie_pp.tasks.cls.decode import decode
+from ernie_pp.tasks.cls.task import Task
+
+
+def _task(labels=("差", "中", "好"), **sections):
+    return Task(
+        RunConfig(task="cls", output_dir="unused", **sections), LabelSet.from_config(labels) if labels else None
+    )
+
+
+def _rows(*labels):
+    return [Row(Place("a.tsv", line), {"text": f"第{line}行", "label": label}) for line, label in enumerate(labels, 2)]
+
+
+def test_training_rows_settle_the_labels_and_later_rows_must_keep_to_them():
+    task = _task(labels=None)
+    task.read(_rows("好", "差"), Faults())
+    assert task.labels.values == ("好", "差")
+    faults = Faults()
+    assert task.read(_rows("差", "中"), faults)[0].labels == ("差",)
+    with pytest.raises(DataError, match=r'a\.tsv line 3\n  label: found "中", expected one of 好, 差'):
+        faults.check()
+
+
+@pytest.mark.parametrize(
+    "multi_label, name, other", [(False, "accuracy", "exact_match"), (True, "micro_f1", "accuracy")]
+)
+def test_the_metric_is_the_tasks_own_or_one_it_has(multi_label, name, other):
+    cls = ClsConfig(multi_label=multi_label)
+    assert _task(cls=cls).best_metric() == name
+    assert _task(cls=cls, train=TrainConfig(best_metric="macro_f1")).best_metric() == "macro_f1"
+    with pytest.raises(ConfigError, match=f"'{other}', expected auto or one of"):
+        _task(cls=cls, train=TrainConfig(best_metric=other)).best_metric()
+
+
+def test_balanced_weights_are_scikit_learns():
+    from sklearn.utils.class_weight import compute_class_weight
+
+    targets = np.array([0, 0, 0, 1, 2, 2])
+    loss = _task(cls=ClsConfig(class_weights="balanced")).build_loss(targets)
+    expected = compute_class_weight("balanced", classes=np.arange(3), y=targets)
+    weights = [loss.weight(np.array([label])) for label in range(3)]
+    assert np.asarray(weights) / weights[0] == pytest.approx(expected / expected[0])
+
+
+def test_a_label_without_a_row_weighs_as_if_it_had_one():
+    loss = _task(cls=ClsConfig(class_weights="balanced")).build_loss(np.array([0, 0, 1]))
+    assert loss.weight(np.array([2])) == pytest.approx(loss.weight(np.array([1])))
+
+
+def test_thresholds_are_fixed_or_tuned_on_the_rows_given():
+    logits, targets = np.array([[0.0, -1.0], [2.0, -3.0]]), np.array([[0, 1], [1, 0]], np.float32)
+    fixed = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold=0.3))
+    assert fixed.settle_decoding(logits, targets).thresholds == (0.3, 0.3)
+    assert not any("threshold" in note for note in fixed.notes())
+    tuned = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold="tuned_per_label"))
+    settings = tuned.settle_decoding(logits, targets)
+    assert tuned.measure(logits, targets, settings).values["micro_f1"] == 1.0
+    assert 0.5 < settings.thresholds[0] < 0.88 and settings.thresholds[1] < 0.27
+    assert any("tuned_per_label" in note for note in tuned.notes())
+
+
+def test_mistakes_come_surest_first():
+    task = _task()
+    examples = task.read(_rows("差", "中", "好", "好"), Faults())
+    logits = np.log(np.array([[0.2, 0.7, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]]))
+    found = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)))
+    assert [(example.place.line, true, given) for example, true, given, _ in found] == [
+        (4, "好", "差"),
+        (2, "差", "中"),
+    ]
+    assert [probability for *_, probability in found] == pytest.approx([0.9, 0.7])
+
+
+def test_mistakes_of_several_labels_count_what_was_left_out():
+    task = _task(cls=ClsConfig(multi_label=True), labels=("甲", "乙"))
+    examples = task.read(
+        [Row(Place("a", 1), {"text": "x", "label": ["甲"]}), Row(Place("a", 2), {"text": "y", "label": []})], Faults()
+    )
+    logits = np.array([[-3.0, -3.0], [-3.0, -3.0]])
+    ((example, true, given, probability),) = task.mistakes(
+        examples, logits, task.settle_decoding(logits, task.targets(examples))
+    )
+    assert (example.text, true, given) == ("x", "甲", "(none)")
+    assert probability == pytest.approx(1 - 1 / (1 + np.exp(3.0)))
+
+
+def test_a_described_row_says_place_truth_and_answer():
+    task = _task(labels={"0": "差评", "1": "好评"})
+    (example,) = task.read(_rows(1), Faults())
+    logits = np.array([[1.0, 0.0]])
+    (answer,) = decode(logits, task.settle_decoding(logits, np.array([1])))
+    row = task.describe(example, answer)
+    assert (row["file"], row["line"], row["label"], row["prediction"]) == ("a.tsv", 2, "好评", "差评")
+    assert sum(row["probabilities"].values()) == pytest.approx(1.0)
+
+
+def test_an_unknown_kind_is_told():
+    assert load_task("cls") is Task
+    assert load_codec("cls").decode.decode is decode
+    with pytest.raises(ModelError, match="task poetry\n  is not known here; known: cls"):
+        load_codec("poetry")
