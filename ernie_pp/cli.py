@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import signal
@@ -18,6 +19,9 @@ KINDS = ("cls",)
 
 def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     """Run one command and return its exit code. `task` fixes the kind of problem (`python -m ernie_pp.tasks.cls`)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal of another encoding shows a label escaped; hours of training must not end in an error here.
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = _build_parser(task).parse_args(words)
     _set_up_logging(arguments.quiet)
     _silence_libraries()

@@ -40,7 +40,7 @@ def write_jsonl(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 
 def read_jsonl(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").removesuffix("\n").split("\n")]
 
 
 def write_config(folder: Path, changes: Mapping[str, Mapping[str, object]] | None = None, **top: object) -> Path:

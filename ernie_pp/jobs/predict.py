@@ -156,4 +156,4 @@ def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer)
         if taken:
             what = f"has a field {taken[0]!r} already, which the prediction would replace"
             raise DataError(str(example.place), what, "Rename that field.")
-        writer.write({**fields, **added})
+        writer.write({**fields, **added}, place=example.place)

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, Protocol, TextIO
 
+from ernie_pp.data.rows import Place
 from ernie_pp.durable import replaced_file
-from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.errors import ConfigError, DataError, RunError
 
 OutputFormat = Literal["auto", "jsonl", "csv", "tsv"]
 
@@ -19,8 +20,8 @@ OutputFormat = Literal["auto", "jsonl", "csv", "tsv"]
 class Writer(Protocol):
     """Takes one row after the other."""
 
-    def write(self, fields: Mapping[str, object]) -> None:
-        """Write one row."""
+    def write(self, fields: Mapping[str, object], *, place: Place) -> None:
+        """Write one row; `place` is where it came from, for the message if it cannot be written."""
         ...
 
 
@@ -29,7 +30,7 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
     """A writer to a file, or to standard output for "-"."""
     kind = _resolve(output, output_format)
     if output == "-":
-        with open(sys.stdout.fileno(), "w", encoding="utf-8", newline="", closefd=False) as stream:
+        with _open_stream(sys.stdout.fileno()) as stream:
             yield _WRITERS[kind](stream)
         return
     path = Path(output)
@@ -37,18 +38,31 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
         raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
     if path.is_char_device() or path.is_fifo():
         # A device or pipe takes the rows as they come; it must not be replaced by a file.
-        with open(path, "w", encoding="utf-8", newline="") as stream:
+        with _open_stream(path) as stream:
             yield _WRITERS[kind](stream)
         return
     with replaced_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
         yield _WRITERS[kind](stream)
 
 
+@contextlib.contextmanager
+def _open_stream(target: int | Path) -> Iterator[TextIO]:
+    """Text into a descriptor that stays open, or into a device or pipe; a reader that has gone is no error of ours."""
+    name = "standard output" if isinstance(target, int) else str(target)
+    try:
+        with open(target, "w", encoding="utf-8", newline="", closefd=not isinstance(target, int)) as stream:
+            yield stream
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RunError(name, f"cannot be written: {error.strerror}", "Make room, or write to a file.") from error
+
+
 class _JsonLines:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def write(self, fields: Mapping[str, object]) -> None:
+    def write(self, fields: Mapping[str, object], *, place: Place) -> None:
         self._stream.write(_as_json(fields) + "\n")
 
 
@@ -57,11 +71,11 @@ class _Csv:
         self._writer = csv.writer(stream, lineterminator="\n")
         self._columns: list[str] | None = None
 
-    def write(self, fields: Mapping[str, object]) -> None:
+    def write(self, fields: Mapping[str, object], *, place: Place) -> None:
         if self._columns is None:
             self._columns = list(fields)
             self._writer.writerow(self._columns)
-        _check_columns(fields, self._columns)
+        _check_columns(fields, self._columns, place)
         self._writer.writerow([_cell(fields[name]) for name in self._columns])
 
 
@@ -70,18 +84,18 @@ class _Tsv:
         self._stream = stream
         self._columns: list[str] | None = None
 
-    def write(self, fields: Mapping[str, object]) -> None:
+    def write(self, fields: Mapping[str, object], *, place: Place) -> None:
         if self._columns is None:
             self._columns = list(fields)
-            self._line(self._columns)
-        _check_columns(fields, self._columns)
-        self._line([_cell(fields[name]) for name in self._columns])
+            self._line(self._columns, place)
+        _check_columns(fields, self._columns, place)
+        self._line([_cell(fields[name]) for name in self._columns], place)
 
-    def _line(self, cells: list[str]) -> None:
+    def _line(self, cells: list[str], place: Place) -> None:
         bad = next((cell for cell in cells if any(c in cell for c in "\t\n\r")), None)
         if bad is not None:
-            what = f"cannot hold a TAB or line break, and this field has one: {bad[:60]!r}"
-            raise DataError("TSV output", what, "Write JSON lines or CSV: --output-format jsonl.")
+            what = f"has a TAB or line break in a field, which TSV output cannot hold: {bad[:60]!r}"
+            raise DataError(str(place), what, "Write JSON lines or CSV: --output-format jsonl.")
         self._stream.write("\t".join(cells) + "\n")
 
 
@@ -95,11 +109,11 @@ def _resolve(output: str, output_format: OutputFormat) -> str:
     return ending if ending in ("csv", "tsv") else "jsonl"
 
 
-def _check_columns(fields: Mapping[str, object], columns: list[str]) -> None:
+def _check_columns(fields: Mapping[str, object], columns: list[str], place: Place) -> None:
     odd = sorted(set(fields) ^ set(columns))
     if odd:
-        what = f"a row differs from the first in the field {odd[0]!r}; a table needs the same fields in every row"
-        raise DataError("CSV or TSV output", what, "Write JSON lines: --output-format jsonl.")
+        what = f"differs from the first row in the field {odd[0]!r}; a table needs the same fields in every row"
+        raise DataError(str(place), what, "Write JSON lines: --output-format jsonl.")
 
 
 def _cell(value: object) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
+from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.splits import Split, build_tokenizer, keep_short_enough, read_examples, tokenise, unknown_rate
-from ernie_pp.models.ernie import find_vocabulary
+from ernie_pp.models.ernie import find_vocabulary, model_values
 from ernie_pp.tasks import load_task
 from ernie_pp.text.tokenizer import Tokenizer
 
@@ -38,6 +39,7 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
     task = load_task(config.task)(config)
     task.best_metric()
     tokenizer = build_tokenizer(find_vocabulary(config.model), config.text)
+    _check_positions(config, tokenizer)
     faults = Faults(on_error=config.data.on_error)
     sources = {name: getattr(config.data, name) for name in SPLITS if getattr(config.data, name) is not None}
     examples = {name: read_examples(config, task, name, source, faults) for name, source in sources.items()}
@@ -50,3 +52,10 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)
     return Prepared(task, tokenizer, splits, faults)
+
+
+def _check_positions(config: RunConfig, tokenizer: Tokenizer) -> None:
+    positions = model_values(config.model, vocab_size=tokenizer.vocab_size)["max_position_embeddings"]
+    if config.text.max_length > positions:
+        what = f"is {config.text.max_length}, and the model has {positions} positions"
+        raise ConfigError("text.max_length", what, f"Set it to {positions} or less.")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from ernie_pp.config import check_config, load_config
+from ernie_pp.errors import RunError
 from ernie_pp.machine import set_up_cpu
 from ernie_pp.training.run_folder import RunFolder
 
@@ -33,12 +36,25 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
 
 @contextlib.contextmanager
 def _log_file(path: Path) -> Iterator[None]:
-    """Everything said on the screen also stands in run.log."""
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    """Everything said on the screen also stands in run.log; RunError where another run is writing there."""
+    handler = logging.FileHandler(path, mode="a", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    LOG.addHandler(handler)
     try:
+        _lock(handler.stream, path)
+        handler.stream.truncate(0)
+        LOG.addHandler(handler)
         yield
     finally:
         LOG.removeHandler(handler)
         handler.close()
+
+
+def _lock(file: TextIO, path: Path) -> None:
+    """Hold the run folder until the file is closed, or this process has ended in whatever way."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        what = "another run is training in this folder"
+        raise RunError(str(path.parent), what, "Choose another output_dir, or wait for its end.") from error
+    except OSError:
+        LOG.debug("%s: this file system has no locks", path)

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import signal
 import subprocess
 
 import numpy as np
@@ -147,3 +148,31 @@ def test_export_again_gives_a_bundle_that_answers_alike(run_folder, dev_file, tm
     assert manifests[0]["parity"]["max_logit_difference"] <= 1e-5
     for name in ("decode", "text", "columns", "dev", "step"):
         assert manifests[0][name] == manifests[1][name]
+
+
+def test_a_terminal_of_another_encoding_costs_no_result(run_folder, tmp_path):
+    shutil.copytree(run_folder, tmp_path / "run")
+    settings = json.loads((tmp_path / "run" / "best" / "ernie_pp.json").read_text(encoding="utf-8"))
+    settings["decode"]["labels"] = ["差评", "好评"]
+    (tmp_path / "run" / "best" / "ernie_pp.json").write_text(json.dumps(settings), encoding="utf-8")
+    words = ("evaluate", "--run", str(tmp_path / "run"), "--data", str(run_folder.parent / "dev.jsonl"))
+    done = sample_run.run(*words, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert r"\u5dee\u8bc4" in done.stdout
+
+
+def test_two_runs_in_one_folder_do_not_mix(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    words = sample_run.command("--config", str(config), "train.epochs=100000", module="ernie_pp.tasks.cls")
+    first = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=sample_run.environment())
+
+    def second():
+        if not (tmp_path / "run" / "best").is_dir():
+            return False
+        done = sample_run.train(config, "overwrite=true")
+        assert done.returncode == 1
+        assert "another run is training in this folder" in done.stderr
+        return True
+
+    sample_run.stop_when(first, second, signal.SIGTERM)
+    assert (tmp_path / "run" / "best").is_dir(), "the first run lost nothing"

@@ -1,0 +1,111 @@
+"""Predicting files in this process: chunks, limits, words without effect."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+import sample_run
+
+from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.jobs import predict
+from ernie_pp.jobs.predict import PredictOptions, predict_file
+
+OPTIONS = PredictOptions(
+    bundle="",
+    input=None,
+    text=None,
+    output="",
+    format="auto",
+    output_format="auto",
+    text_column=None,
+    pair_column=None,
+    no_header=False,
+    on_error="stop",
+    batch_tokens=4096,
+    threads=1,
+)
+
+
+@pytest.fixture
+def answer(small_run, tmp_path):
+    """Rows of the output for rows of the input."""
+
+    def predicted(rows, *, bundle=None, **changes):
+        source = sample_run.write_jsonl(tmp_path / "in.jsonl", rows)
+        words = {
+            "bundle": str(bundle or small_run / "bundle"),
+            "input": str(source),
+            "output": str(tmp_path / "out.jsonl"),
+        }
+        predict_file(dataclasses.replace(OPTIONS, **{**words, **changes}))
+        return sample_run.read_jsonl(tmp_path / "out.jsonl")
+
+    return predicted
+
+
+def _rows(num_rows):
+    return [{"text": "房间很干净" * (1 + number % 7), "n": number} for number in range(num_rows)]
+
+
+@pytest.mark.parametrize("rows_at_once, characters", [(1, 10**6), (7, 10**6), (1000, 40)])
+def test_the_size_of_chunks_changes_nothing(answer, monkeypatch, rows_at_once, characters):
+    whole = answer(_rows(50))
+    monkeypatch.setattr(predict, "CHUNK_ROWS", rows_at_once)
+    monkeypatch.setattr(predict, "CHUNK_CHARACTERS", characters)
+    parts = answer(_rows(50))
+    assert [row["n"] for row in parts] == list(range(50))
+    for part, row in zip(parts, whole, strict=True):
+        assert part["probabilities"] == pytest.approx(row["probabilities"], abs=1e-5)
+
+
+def test_a_bad_row_stops_before_later_chunks_are_read(answer, monkeypatch):
+    monkeypatch.setattr(predict, "CHUNK_ROWS", 10)
+    rows = _rows(200)
+    rows[13]["text"] = rows[17]["text"] = rows[150]["text"] = ""
+    with pytest.raises(DataError) as caught:
+        answer(rows)
+    assert "in.jsonl line 14" in str(caught.value) and "in.jsonl line 18" in str(caught.value)
+    assert "line 151" not in str(caught.value)
+
+
+@pytest.fixture
+def strict_bundle(small_run, tmp_path):
+    """A bundle of a model whose config refuses long texts."""
+    folder = tmp_path / "strict"
+    config = sample_run.write_sample(folder)
+    sample_run.train_here(config, "text.truncate=error", "train.max_steps=2")
+    return shutil.copytree(folder / "run" / "bundle", tmp_path / "bundle")
+
+
+def test_texts_over_a_refusing_limit_are_named_or_left_out(answer, strict_bundle):
+    rows = [{"text": "好"}, {"text": "好" * 31}, {"text": "好" * 30}]
+    with pytest.raises(DataError, match=r"in\.jsonl line 2\n(.|\n)*at most 32 tokens \(text\.max_length\), found 33"):
+        answer(rows, bundle=strict_bundle)
+    assert [len(row["text"]) for row in answer(rows, bundle=strict_bundle, on_error="skip")] == [1, 30]
+
+
+def test_given_texts_need_no_file(answer, tmp_path):
+    rows = answer([], input=None, text=["好", "太差了"])
+    assert [row["text"] for row in rows] == ["好", "太差了"]
+
+
+@pytest.mark.parametrize(
+    "changes, match",
+    [
+        ({"text": ["好"], "input": None, "text_column": "a"}, "--text-column\n  has no effect on --text"),
+        ({"text": ["好"], "input": None, "format": "tsv"}, "--format\n  has no effect on --text"),
+        ({"text": ["好"], "input": None, "no_header": True}, "--no-header\n  has no effect on --text"),
+        ({"pair_column": "b"}, "--pair-column\n  has no effect: .* single texts"),
+    ],
+)
+def test_words_without_effect_are_refused(answer, changes, match):
+    with pytest.raises(ConfigError, match=match):
+        answer(_rows(1), **changes)
+
+
+def test_fields_of_any_kind_come_back(answer):
+    row = {"text": "好", "数": 12345678901234567890123, "小数": 0.1, "空": None, "表": [1, {"a": "\u2028"}], "真": True}
+    (found,) = answer([row])
+    assert {name: found[name] for name in row} == row
+    assert json.dumps(found["probabilities"]) == json.dumps(dict(sorted(found["probabilities"].items())))

@@ -1,0 +1,90 @@
+"""The command line: exit codes and messages; the work itself is put aside."""
+
+import argparse
+
+import pytest
+
+from ernie_pp import cli
+from ernie_pp.errors import ConfigError, DataError, ModelError, NumericError, RunError
+
+
+@pytest.fixture
+def main(monkeypatch):
+    """(exit code, what was run) of `ernie-pp doctor` whose job is replaced by `job`."""
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+
+    def run(job, *words):
+        def add(parser):
+            cli._add_config(parser, required=False)
+            parser.set_defaults(run=job)
+
+        monkeypatch.setitem(cli.VERBS, "doctor", (add, "a job of the test"))
+        return cli.main(["doctor", *words])
+
+    return run
+
+
+def _raise(error):
+    def job(_):
+        raise error
+
+    return job
+
+
+@pytest.mark.parametrize(
+    "kind, code", [(ConfigError, 2), (DataError, 3), (NumericError, 4), (ModelError, 1), (RunError, 1)]
+)
+def test_an_error_of_the_user_is_one_message_and_its_code(main, capsys, kind, code):
+    assert main(_raise(kind("a.tsv line 3", 'label "好评" is unknown', "Correct it."))) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f'{kind.__name__}: a.tsv line 3\n  label "好评" is unknown\n  Correct it.\n'
+
+
+def test_an_error_of_ours_keeps_its_traceback(main):
+    with pytest.raises(ZeroDivisionError):
+        main(lambda _: 1 // 0)
+
+
+def test_ctrl_c_is_130(main, capsys):
+    assert main(_raise(KeyboardInterrupt())) == 130
+    assert capsys.readouterr().err == "stopped\n"
+
+
+def test_words_are_passed_on(main):
+    seen = []
+
+    def job(arguments):
+        seen.append((arguments.config, arguments.overrides))
+        return 0
+
+    assert main(job, "--config", "a.yaml", "train.epochs=2", "labels=[a, b]") == 0
+    assert seen == [("a.yaml", ["train.epochs=2", "labels=[a, b]"])]
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "1.5", "x", "", "９９九"])
+def test_counts_are_whole_numbers_above_zero(word):
+    with pytest.raises(argparse.ArgumentTypeError, match="expected a whole number above 0"):
+        cli._positive(word)
+    assert cli._positive("12") == 12
+
+
+@pytest.mark.parametrize("words", [[], ["dance"], ["predict", "--bundle", "b"], ["evaluate", "--run", "r"]])
+def test_wrong_words_are_2(words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+    assert caught.value.code == 2
+    assert "usage: ernie-pp" in capsys.readouterr().err
+
+
+def test_every_verb_has_help(capsys):
+    for verb in cli.VERBS:
+        with pytest.raises(SystemExit) as caught:
+            cli.main([verb, "--help"])
+        assert caught.value.code == 0
+        assert cli.VERBS[verb][1] in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_missing_config_is_2(capsys):
+    assert cli.main(["train"]) == 2
+    assert "--config FILE is missing" in capsys.readouterr().err
