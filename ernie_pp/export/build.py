@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import paddle
+from paddle.version import full_version as paddle_version
 
 from ernie_pp import __version__
 from ernie_pp.durable import replaced_folder
@@ -93,7 +94,7 @@ def _compare(request: ExportRequest, expected: Sequence[np.ndarray], got: Sequen
 def _manifest(request: ExportRequest, expected: Sequence[np.ndarray]) -> dict:
     settings = request.settings
     tokenizers = importlib.metadata.version("tokenizers")
-    versions = {"ernie_pp": __version__, "paddle": paddle.__version__, "tokenizers": tokenizers}
+    versions = {"ernie_pp": __version__, "paddle": paddle_version, "tokenizers": tokenizers}
     kept = {name: settings[name] for name in ("task", "text", "columns", "decode", "step", "dev")}
     outputs = [{"name": "logits", "dtype": "float32", "shape": [None, *expected[0].shape[1:]]}]
     return {

@@ -19,5 +19,5 @@ def set_device(wanted: Literal["auto", "cpu", "gpu"]) -> Literal["cpu", "gpu"]:
         what = f"is gpu, and the installed Paddle {built}"
         raise ConfigError("device", what, "Install the GPU wheel, or set device=cpu.")
     device = "gpu" if has_gpu and wanted != "cpu" else "cpu"
-    paddle.set_device(device)
+    paddle.device.set_device(device)
     return device

@@ -37,16 +37,16 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
 @contextlib.contextmanager
 def _log_file(path: Path) -> Iterator[None]:
     """Everything said on the screen also stands in run.log; RunError where another run is writing there."""
-    handler = logging.FileHandler(path, mode="a", encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    try:
-        _lock(handler.stream, path)
-        handler.stream.truncate(0)
+    with open(path, "a", encoding="utf-8") as file:
+        _lock(file, path)
+        file.truncate(0)
+        handler = logging.StreamHandler(file)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         LOG.addHandler(handler)
-        yield
-    finally:
-        LOG.removeHandler(handler)
-        handler.close()
+        try:
+            yield
+        finally:
+            LOG.removeHandler(handler)
 
 
 def _lock(file: TextIO, path: Path) -> None:

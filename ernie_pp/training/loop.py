@@ -70,7 +70,7 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
             last = step == length.num_steps
             if step % config.train.log_every == 0 or last:
                 window.write(step)
-            tracker.advance(**window.shown)
+            tracker.advance(1, **window.shown)
             if step % length.eval_every == 0 or last:
                 selection.offer(step, hooks)
                 window.start()

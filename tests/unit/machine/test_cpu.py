@@ -88,12 +88,21 @@ def test_intel_is_left_alone(fresh):
     assert "own choice" in str(setup)
 
 
-def test_threads_reach_the_math_libraries_only_when_asked_for(fresh):
+def test_threads_are_those_asked_for(fresh):
     fresh("GenuineIntel", AVX2)
-    assert set_up_cpu(math="auto", keep_heap=False, threads=None).threads == count_cores()
-    assert "OMP_NUM_THREADS" not in os.environ
     assert set_up_cpu(math="auto", keep_heap=False, threads=3).threads == 3
     assert (os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"]) == ("3", "3")
+
+
+@pytest.mark.parametrize(
+    "given, expected", [(None, count_cores()), ("5", 5), ("0", count_cores()), ("x", count_cores())]
+)
+def test_else_those_of_the_environment_else_one_a_core(fresh, monkeypatch, given, expected):
+    fresh("GenuineIntel", AVX2)
+    if given is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert set_up_cpu(math="auto", keep_heap=False, threads=None).threads == expected
+    assert (os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"]) == (str(expected), str(expected))
 
 
 def test_too_late_is_said(fresh, monkeypatch):
