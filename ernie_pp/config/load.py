@@ -90,8 +90,9 @@ def _merge(base: Mapping, layer: Mapping) -> dict:
             merged = fields.without(merged, [key for key in group if key not in named])
     for key, value in layer.items():
         old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping) and key != "labels"
-        merged[key] = _merge(old, value) if both else value
+        if isinstance(old, Mapping) and isinstance(value, Mapping) and key != "labels":
+            value = _merge(old, value)
+        merged[key] = value
     return merged
 
 

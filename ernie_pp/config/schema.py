@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 
 def _tuple_from_list(value: object) -> object:
@@ -26,7 +26,7 @@ Numbers = Annotated[tuple[float, ...], BeforeValidator(_tuple_from_list)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 # Marks a file or folder that is read; `load.py` makes it absolute.
-READ_PATH = {"read_path": True}
+READ_PATH: dict[str, JsonValue] = {"read_path": True}
 
 
 class Section(BaseModel):
@@ -39,53 +39,66 @@ class DataConfig(Section):
     """Where the rows are and how to read them."""
 
     train: str | None = Field(
-        None, description="training rows: a file, or datasets:NAME[:SUBSET]", json_schema_extra=READ_PATH
+        default=None, description="training rows: a file, or datasets:NAME[:SUBSET]", json_schema_extra=READ_PATH
     )
-    dev: str | None = Field(None, description="rows the best checkpoint is chosen on", json_schema_extra=READ_PATH)
+    dev: str | None = Field(
+        default=None, description="rows the best checkpoint is chosen on", json_schema_extra=READ_PATH
+    )
     test: str | None = Field(
-        None, description="rows measured once, with the best checkpoint", json_schema_extra=READ_PATH
+        default=None, description="rows measured once, with the best checkpoint", json_schema_extra=READ_PATH
     )
-    train_split: str = Field("train", description="split of a datasets: source used for data.train")
-    dev_split: str = Field("validation", description="split of a datasets: source used for data.dev")
-    test_split: str = Field("test", description="split of a datasets: source used for data.test")
+    train_split: str = Field(default="train", description="split of a datasets: source used for data.train")
+    dev_split: str = Field(default="validation", description="split of a datasets: source used for data.dev")
+    test_split: str = Field(default="test", description="split of a datasets: source used for data.test")
     format: Literal["auto", "tsv", "csv", "jsonl", "json", "datasets"] = Field(
-        "auto", description="file format; auto goes by the ending (and .json by its first character)"
+        default="auto", description="file format; auto goes by the ending (and .json by its first character)"
     )
-    text: str = Field("text", description="name of the text's column or field (its number from 0 without a header)")
-    text_pair: str | None = Field(None, description="name of the second text's column or field, for pairs")
-    label: str = Field("label", description="name of the label's column or field")
-    header: bool = Field(True, description="whether a TSV or CSV file begins with a line of column names")
+    text: str = Field(
+        default="text", description="name of the text's column or field (its number from 0 without a header)"
+    )
+    text_pair: str | None = Field(default=None, description="name of the second text's column or field, for pairs")
+    label: str = Field(default="label", description="name of the label's column or field")
+    header: bool = Field(default=True, description="whether a TSV or CSV file begins with a line of column names")
     quoting: Literal["auto", "none", "double"] = Field(
-        "auto",
+        default="auto",
         description='double: fields may stand in "..."; none: quotes are text; auto: double for CSV, none for TSV',
     )
-    label_separator: str | None = Field(None, description="what separates the labels of a multi-label text field")
-    on_error: Literal["stop", "skip"] = Field("stop", description="a bad row stops the run, or is skipped and listed")
-    cache_dir: str | None = Field(None, description="folder of tokenised data; none: cache/ in the run folder")
+    label_separator: str | None = Field(
+        default=None, description="what separates the labels of a multi-label text field"
+    )
+    on_error: Literal["stop", "skip"] = Field(
+        default="stop", description="a bad row stops the run, or is skipped and listed"
+    )
+    cache_dir: str | None = Field(default=None, description="folder of tokenised data; none: cache/ in the run folder")
 
 
 class TextConfig(Section):
     """How text becomes tokens."""
 
-    max_length: Annotated[int, Field(ge=3)] = Field(256, description="most tokens of a row, [CLS] and [SEP] counted")
-    truncate: Literal["head", "tail", "middle", "error"] = Field(
-        "head", description="what a longer text keeps: its head, its tail, both ends (middle is cut), or an error"
+    max_length: Annotated[int, Field(ge=3)] = Field(
+        default=256, description="most tokens of a row, [CLS] and [SEP] counted"
     )
-    width: bool = Field(False, description="turn full-width letters, digits and punctuation into half-width")
-    simplified: bool = Field(False, description="turn traditional characters into simplified ones")
-    blanks: bool = Field(False, description="turn every run of blanks and line breaks into one blank")
-    invisible: bool = Field(False, description="remove invisible characters (zero-width, direction marks, inner BOM)")
+    truncate: Literal["head", "tail", "middle", "error"] = Field(
+        default="head",
+        description="what a longer text keeps: its head, its tail, both ends (middle is cut), or an error",
+    )
+    width: bool = Field(default=False, description="turn full-width letters, digits and punctuation into half-width")
+    simplified: bool = Field(default=False, description="turn traditional characters into simplified ones")
+    blanks: bool = Field(default=False, description="turn every run of blanks and line breaks into one blank")
+    invisible: bool = Field(
+        default=False, description="remove invisible characters (zero-width, direction marks, inner BOM)"
+    )
 
 
 class SizesConfig(Section):
     """Sizes of an ERNIE that starts from random weights."""
 
     vocab: str = Field(description="vocabulary file: one token a line, or token TAB id", json_schema_extra=READ_PATH)
-    num_layers: Positive = Field(4, description="Transformer blocks")
-    hidden_size: Positive = Field(128, description="width")
-    num_heads: Positive = Field(2, description="attention heads; divides hidden_size")
-    intermediate_size: Positive | None = Field(None, description="width inside a block; none: 4 x hidden_size")
-    max_positions: Positive = Field(2048, description="longest input the position table allows, in tokens")
+    num_layers: Positive = Field(default=4, description="Transformer blocks")
+    hidden_size: Positive = Field(default=128, description="width")
+    num_heads: Positive = Field(default=2, description="attention heads; divides hidden_size")
+    intermediate_size: Positive | None = Field(default=None, description="width inside a block; none: 4 x hidden_size")
+    max_positions: Positive = Field(default=2048, description="longest input the position table allows, in tokens")
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> SizesConfig:
@@ -100,75 +113,110 @@ class ModelConfig(Section):
     A later source (file over `extends`, `key=value` over file) that names one of the three replaces the others.
     """
 
-    name: str | None = Field(None, description="PaddleNLP model name, e.g. ernie-3.0-medium-zh (downloaded)")
-    path: str | None = Field(None, description="folder in PaddleNLP's layout", json_schema_extra=READ_PATH)
-    sizes: SizesConfig | None = Field(None, description="sizes alone: random weights")
+    name: str | None = Field(default=None, description="PaddleNLP model name, e.g. ernie-3.0-medium-zh (downloaded)")
+    path: str | None = Field(default=None, description="folder in PaddleNLP's layout", json_schema_extra=READ_PATH)
+    sizes: SizesConfig | None = Field(default=None, description="sizes alone: random weights")
     allow_pickle: bool = Field(
-        False, description="read model_state.pdparams (restricted reader) where no safetensors is"
+        default=False, description="read model_state.pdparams (restricted reader) where no safetensors is"
     )
-    dropout: Fraction | None = Field(None, description="dropout of the encoder; none: as the model's config says")
+    dropout: Fraction | None = Field(
+        default=None, description="dropout of the encoder; none: as the model's config says"
+    )
 
 
 class ClsConfig(Section):
     """Classification: one label or several a text, with the loss and the decision rule."""
 
-    multi_label: bool = Field(False, description="a text may have several labels, or none")
+    multi_label: bool = Field(default=False, description="a text may have several labels, or none")
     class_weights: Literal["none", "balanced"] | Numbers = Field(
-        "none", description="weight of each label in the loss: none, balanced (by frequency), or one number a label"
+        default="none",
+        description="weight of each label in the loss: none, balanced (by frequency), or one number a label",
     )
-    loss: Literal["cross_entropy", "focal"] = Field("cross_entropy", description="loss; focal lowers easy rows' weight")
-    focal_gamma: Annotated[float, Field(ge=0)] = Field(2.0, description="exponent of the focal loss")
-    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, description="share of the target spread evenly")
+    loss: Literal["cross_entropy", "focal"] = Field(
+        default="cross_entropy", description="loss; focal lowers easy rows' weight"
+    )
+    focal_gamma: Annotated[float, Field(ge=0)] = Field(default=2.0, description="exponent of the focal loss")
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of the target spread evenly"
+    )
     baseline: bool = Field(
-        True, description="also fit a character-bigram logistic regression and show its dev figures beside the model's"
+        default=True,
+        description="also fit a character-bigram logistic regression and show its dev figures beside the model's",
     )
     threshold: Fraction | Literal["tuned", "tuned_per_label"] = Field(
-        0.5, description="multi-label: probability from which a label is given, or tuned on dev (one, or one a label)"
+        default=0.5,
+        description="multi-label: probability from which a label is given, or tuned on dev (one, or one a label)",
     )
 
 
 class TrainConfig(Section):
     """The optimisation."""
 
-    epochs: Annotated[float, Field(gt=0)] = Field(3.0, description="passes over the training rows (may be a fraction)")
-    max_steps: Positive | None = Field(None, description="stop after this many steps, whatever epochs says")
-    batch_size: Positive = Field(32, description="rows of one step")
-    micro_batch_tokens: Positive = Field(8192, description="most tokens, padding counted, of one micro-batch")
-    bucket_batches: Positive = Field(50, description="rows are sorted by length inside pools of this many batches")
-    learning_rate: Annotated[float, Field(gt=0)] = Field(5e-5, description="peak learning rate")
-    head_learning_rate: Annotated[float, Field(gt=0)] | None = Field(None, description="the head's own; none: the same")
-    layer_decay: Annotated[float, Field(gt=0, le=1)] = Field(
-        1.0, description="each layer's learning rate is this times the one of the layer above"
+    epochs: Annotated[float, Field(gt=0)] = Field(
+        default=3.0, description="passes over the training rows (may be a fraction)"
     )
-    warmup: Fraction = Field(0.1, description="share of the steps in which the learning rate rises from zero")
-    schedule: Literal["linear", "cosine", "constant"] = Field("linear", description="how it falls after the warm-up")
-    weight_decay: Annotated[float, Field(ge=0)] = Field(0.01, description="AdamW decay; not for biases and norms")
-    adam_beta2: Annotated[float, Field(gt=0, lt=1)] = Field(0.999, description="AdamW's second moment decay")
-    clip_norm: Annotated[float, Field(gt=0)] | None = Field(1.0, description="largest global gradient norm; null: off")
-    precision: Literal["fp32", "bf16", "fp16"] = Field("fp32", description="number type of the matrix products (AMP)")
-    amp_level: Literal["O1", "O2"] = Field("O1", description="O1: products only; O2: weights too, with fp32 masters")
-    fgm_epsilon: Annotated[float, Field(ge=0)] = Field(0.0, description="size of the FGM embedding attack; 0: off")
-    rdrop_alpha: Annotated[float, Field(ge=0)] = Field(0.0, description="weight of the R-Drop term; 0: off")
-    eval_every: Positive | None = Field(None, description="steps between evaluations; none: once an epoch")
-    best_metric: str = Field("auto", description="dev metric the best checkpoint is chosen by; auto: the task's own")
-    patience: Positive | None = Field(None, description="stop after this many evaluations without a better one")
-    log_every: Positive = Field(10, description="steps between log lines")
+    max_steps: Positive | None = Field(default=None, description="stop after this many steps, whatever epochs says")
+    batch_size: Positive = Field(default=32, description="rows of one step")
+    micro_batch_tokens: Positive = Field(default=8192, description="most tokens, padding counted, of one micro-batch")
+    bucket_batches: Positive = Field(
+        default=50, description="rows are sorted by length inside pools of this many batches"
+    )
+    learning_rate: Annotated[float, Field(gt=0)] = Field(default=5e-5, description="peak learning rate")
+    head_learning_rate: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="the head's own; none: the same"
+    )
+    layer_decay: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0, description="each layer's learning rate is this times the one of the layer above"
+    )
+    warmup: Fraction = Field(default=0.1, description="share of the steps in which the learning rate rises from zero")
+    schedule: Literal["linear", "cosine", "constant"] = Field(
+        default="linear", description="how it falls after the warm-up"
+    )
+    weight_decay: Annotated[float, Field(ge=0)] = Field(
+        default=0.01, description="AdamW decay; not for biases and norms"
+    )
+    adam_beta2: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.999, description="AdamW's second moment decay")
+    clip_norm: Annotated[float, Field(gt=0)] | None = Field(
+        default=1.0, description="largest global gradient norm; null: off"
+    )
+    precision: Literal["fp32", "bf16", "fp16"] = Field(
+        default="fp32", description="number type of the matrix products (AMP)"
+    )
+    amp_level: Literal["O1", "O2"] = Field(
+        default="O1", description="O1: products only; O2: weights too, with fp32 masters"
+    )
+    fgm_epsilon: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="size of the FGM embedding attack; 0: off"
+    )
+    rdrop_alpha: Annotated[float, Field(ge=0)] = Field(default=0.0, description="weight of the R-Drop term; 0: off")
+    eval_every: Positive | None = Field(default=None, description="steps between evaluations; none: once an epoch")
+    best_metric: str = Field(
+        default="auto", description="dev metric the best checkpoint is chosen by; auto: the task's own"
+    )
+    patience: Positive | None = Field(default=None, description="stop after this many evaluations without a better one")
+    log_every: Positive = Field(default=10, description="steps between log lines")
 
 
 class CpuConfig(Section):
     """CPU settings that must be made before Paddle is loaded."""
 
-    math: Literal["auto", "off"] = Field("auto", description="auto: choose the math library's fast path on AMD CPUs")
-    keep_heap: bool = Field(True, description="keep freed memory instead of returning it to the system at each step")
-    threads: Positive | None = Field(None, description="math threads; none: one a core")
+    math: Literal["auto", "off"] = Field(
+        default="auto", description="auto: choose the math library's fast path on AMD CPUs"
+    )
+    keep_heap: bool = Field(
+        default=True, description="keep freed memory instead of returning it to the system at each step"
+    )
+    threads: Positive | None = Field(default=None, description="math threads; none: one a core")
 
 
 class ExportConfig(Section):
     """The bundle made at the end of a run."""
 
-    enabled: bool = Field(True, description="export the best checkpoint when training is done")
-    check_rows: Positive = Field(64, description="rows on which the reloaded bundle is compared with the model")
-    tolerance: Annotated[float, Field(gt=0)] = Field(1e-5, description="largest difference of a logit allowed there")
+    enabled: bool = Field(default=True, description="export the best checkpoint when training is done")
+    check_rows: Positive = Field(default=64, description="rows on which the reloaded bundle is compared with the model")
+    tolerance: Annotated[float, Field(gt=0)] = Field(
+        default=1e-5, description="largest difference of a logit allowed there"
+    )
 
 
 class RunConfig(Section):
@@ -176,16 +224,19 @@ class RunConfig(Section):
 
     task: Literal["cls"] = Field(description="kind of problem")
     output_dir: str = Field(description="run folder, made if it is not there")
-    overwrite: bool = Field(False, description="replace the results of an earlier run in output_dir")
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(42, description="seed of shuffling, dropout and new weights")
-    device: Literal["auto", "cpu", "gpu"] = Field("auto", description="auto: a GPU where there is one")
-    labels: Labels | dict[Label, Label] | None = Field(
-        None, description="the labels in order, or data value: shown name; none: those of the training rows, sorted"
+    overwrite: bool = Field(default=False, description="replace the results of an earlier run in output_dir")
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(
+        default=42, description="seed of shuffling, dropout and new weights"
     )
-    data: DataConfig = Field(default_factory=lambda: DataConfig(), description="the rows")
-    text: TextConfig = Field(default_factory=lambda: TextConfig(), description="the tokens")
-    model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="the ERNIE")
-    cls: ClsConfig = Field(default_factory=lambda: ClsConfig(), description="classification")
-    train: TrainConfig = Field(default_factory=lambda: TrainConfig(), description="the optimisation")
-    cpu: CpuConfig = Field(default_factory=lambda: CpuConfig(), description="CPU settings")
-    export: ExportConfig = Field(default_factory=lambda: ExportConfig(), description="the bundle")
+    device: Literal["auto", "cpu", "gpu"] = Field(default="auto", description="auto: a GPU where there is one")
+    labels: Labels | dict[Label, Label] | None = Field(
+        default=None,
+        description="the labels in order, or data value: shown name; none: those of the training rows, sorted",
+    )
+    data: DataConfig = Field(default_factory=DataConfig, description="the rows")
+    text: TextConfig = Field(default_factory=TextConfig, description="the tokens")
+    model: ModelConfig = Field(default_factory=ModelConfig, description="the ERNIE")
+    cls: ClsConfig = Field(default_factory=ClsConfig, description="classification")
+    train: TrainConfig = Field(default_factory=TrainConfig, description="the optimisation")
+    cpu: CpuConfig = Field(default_factory=CpuConfig, description="CPU settings")
+    export: ExportConfig = Field(default_factory=ExportConfig, description="the bundle")

@@ -38,7 +38,7 @@ _Loader.add_implicit_resolver(
     re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
     list("-+.0123456789"),
 )
-_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
+_Loader.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.value))
 
 
 def read_yaml(path: Path) -> Document:

@@ -40,7 +40,7 @@ def fit_baseline(
 
     start = time.monotonic()
     rows = np.random.default_rng(seed).permutation(len(texts))[:MAX_ROWS]
-    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32)
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     train = vectorizer.fit_transform([texts[row] for row in rows])
     dev = vectorizer.transform(dev_texts)
     columns = [_decide(train, true[rows, label], dev, seed=seed) for label in range(true.shape[1])]

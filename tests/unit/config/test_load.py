@@ -42,7 +42,7 @@ def test_the_command_line_wins_over_the_file_and_the_file_over_what_it_extends(l
     assert (config.train.batch_size, config.train.epochs, config.seed) == (8, 1.5, 3)
 
 
-def test_paths_in_a_file_start_at_the_file_and_on_the_command_line_at_the_working_directory(load, tmp_path, monkeypatch):
+def test_paths_start_at_their_file_and_on_the_command_line_at_the_working_directory(load, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     config = load(BASE, "data.dev=other.tsv")
     assert config.data.train == str(tmp_path / "train.tsv")
