@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers import ReadSettings, read_rows
@@ -51,22 +53,40 @@ def predict_file(options: PredictOptions) -> int:
     predictor = Predictor(options.bundle, threads=options.threads, batch_tokens=options.batch_tokens)
     _check_pairs(options, takes_pairs=predictor.takes_pairs)
     faults = Faults(on_error=options.on_error)
-    count, start = 0, time.monotonic()
-    last = start
+    tally = _Tally()
     with open_writer(options.output, options.output_format) as writer:
         for chunk in _chunks(_read(options, predictor, faults)):
             kept = _short_enough(predictor, chunk, faults)
             faults.check()
-            _answer(predictor, kept, writer)
-            count += len(kept)
-            now = time.monotonic()
-            if now - last > SECONDS_BETWEEN_LINES:
-                last = now
-                LOG.info("%d rows predicted, %.0f rows/s", count, count / (now - start))
+            tally.add(_answer(predictor, kept, writer))
     for fault in faults.listed:
         LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
-    LOG.info("%d rows predicted, %d left out, %.1f s", count, faults.count, time.monotonic() - start)
-    return count
+    tally.close(predictor.bundle.manifest["text"], num_left_out=faults.count)
+    return tally.num_rows
+
+
+class _Tally:
+    """Counts rows, and what the length limit cuts from them; says how far it is."""
+
+    def __init__(self) -> None:
+        self.num_rows = self.num_cut_rows = self.num_cut_tokens = 0
+        self.start = self.last = time.monotonic()
+
+    def add(self, num_cut: np.ndarray) -> None:
+        self.num_rows += len(num_cut)
+        self.num_cut_rows += int((num_cut > 0).sum())
+        self.num_cut_tokens += int(num_cut.sum())
+        now = time.monotonic()
+        if now - self.last > SECONDS_BETWEEN_LINES:
+            self.last = now
+            LOG.info("%d rows predicted, %.0f rows/s", self.num_rows, self.num_rows / (now - self.start))
+
+    def close(self, text: Mapping, *, num_left_out: int) -> None:
+        if self.num_cut_rows:
+            cut = f"{self.num_cut_tokens} tokens were cut from {self.num_cut_rows} rows"
+            LOG.warning("%s: the bundle reads %d tokens (%s)", cut, text["max_length"], text["truncate"])
+        seconds = time.monotonic() - self.start
+        LOG.info("%d rows predicted, %d left out, %.1f s", self.num_rows, num_left_out, seconds)
 
 
 def _check_words(options: PredictOptions) -> None:
@@ -148,12 +168,17 @@ def _texts(predictor: Predictor, chunk: list[tuple[dict, Any]]) -> tuple[list[st
     return texts, [example.text_pair for _, example in chunk] if predictor.takes_pairs else None
 
 
-def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer) -> None:
+def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer) -> np.ndarray:
+    """Write the rows with their predictions; what the length limit cut from each."""
+    if not chunk:
+        return np.zeros(0, np.int32)
     multi_label = predictor.decoding.multi_label
-    for (fields, example), prediction in zip(chunk, predictor(*_texts(predictor, chunk)), strict=True):
+    rows = predictor.encode(*_texts(predictor, chunk))
+    for (fields, example), prediction in zip(chunk, predictor.decode(predictor.run(rows)), strict=True):
         added = prediction.to_fields(multi_label=multi_label)
         taken = sorted(added.keys() & fields.keys())
         if taken:
             what = f"has a field {taken[0]!r} already, which the prediction would replace"
             raise DataError(str(example.place), what, "Rename that field.")
         writer.write({**fields, **added}, place=example.place)
+    return rows.num_cut

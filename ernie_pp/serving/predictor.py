@@ -45,13 +45,20 @@ class Predictor:
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""
-        return self._codec.decode.decode(self.logits(texts, pairs), self.decoding)
+        return self.decode(self.logits(texts, pairs))
+
+    def decode(self, logits: np.ndarray) -> list[Any]:
+        """One prediction a row of logits."""
+        return self._codec.decode.decode(logits, self.decoding)
 
     def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
         """float32 logits, one row a text."""
         if len(texts) == 0 and not isinstance(texts, str):
             return np.empty((0, len(self.decoding.labels)), np.float32)
-        rows = self.encode(texts, pairs)
+        return self.run(self.encode(texts, pairs))
+
+    def run(self, rows: TokenRows) -> np.ndarray:
+        """float32 logits of rows that `encode` gave, in their order."""
         batches = order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max())))
         parts = [self._run(rows, batch) for batch in batches]
         in_order = np.empty((len(rows), *parts[0].shape[1:]), parts[0].dtype)

@@ -1,0 +1,91 @@
+"""The READMEs' commands: the same in both languages, and what can run offline runs."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+READMES = ("README.md", "README.zh-CN.md")
+
+
+def _blocks(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _commands(name):
+    """Lines of the unnamed blocks, continued lines joined."""
+    text = "\n".join(block for language, block in _blocks(name) if not language)
+    return [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def _run(command, folder):
+    words = shlex.split(command)
+    program = {"python": [sys.executable], "ernie-pp": [sys.executable, "-m", "ernie_pp.cli"]}[words[0]]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [*program, *words[1:]], cwd=folder, env=environment, capture_output=True, text=True, timeout=180, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A working directory with the repository's recipes, after the README's main command."""
+    folder = tmp_path_factory.mktemp("readme")
+    for name in ("tasks", "configs"):
+        (folder / name).symlink_to(ROOT / name)
+    done = _run("python -m ernie_pp.tasks.cls --config tasks/sentiment/config.yaml", folder)
+    assert done.returncode == 0, done.stderr
+    assert "dev:       accuracy" in done.stdout
+    return folder
+
+
+def test_both_languages_have_the_same_commands():
+    english, chinese = map(_commands, READMES)
+    assert english == chinese and len(english) > 5
+
+
+def test_the_main_command_stands_in_the_readme():
+    assert "python -m ernie_pp.tasks.cls --config tasks/sentiment/config.yaml" in _commands("README.md")
+
+
+def test_the_sample_model_is_right_more_often_than_the_95_percent_interval_of_guessing(folder):
+    import json
+
+    dev = json.loads((folder / "runs/sentiment/metrics.json").read_text(encoding="utf-8"))["dev"]
+    assert dev["accuracy"] > 0.75  # 90 rows, two equal labels: guessing stays below 0.60
+
+
+def test_prediction_commands_answer(folder):
+    commands = [line for line in _commands("README.md") if line.startswith("ernie-pp predict")]
+    assert len(commands) >= 2
+    for command in commands:
+        done = _run(command, folder)
+        assert done.returncode == 0, done.stderr
+        assert '"prediction": "正面"' in done.stdout
+
+
+def test_the_python_snippet_runs(folder):
+    (snippet,) = [block for language, block in _blocks("README.md") if language == "python"]
+    done = subprocess.run(
+        [sys.executable, "-c", snippet + "\nprint(predictor(['房间很干净'])[0].labels)"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "('正面',)" in done.stdout, done.stderr
+
+
+def test_files_and_tools_the_readmes_name_are_there():
+    for name in READMES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for path in re.findall(r"`((?:configs|tools|tasks|ernie_pp)/[\w./-]*)`", text):
+            assert (ROOT / path).exists(), f"{name} names {path}"
