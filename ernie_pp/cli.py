@@ -25,8 +25,7 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     arguments = _build_parser(task).parse_args(words)
     _set_up_logging(arguments.quiet)
     _silence_libraries()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+    handlers = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         return arguments.run(arguments)
     except ErniePPError as error:
@@ -39,6 +38,10 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 128 + signal.SIGINT
+    finally:
+        # The work is over: while Python shuts down a signal may end it at once.
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _stop(number: int, _frame: object) -> None:

@@ -58,13 +58,20 @@ def _run_child(words: Sequence[str]) -> None:
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment)
-    except subprocess.TimeoutExpired as error:
-        raise RunError(words[0], f"did not answer within {TIMEOUT_S} s when it was reloaded") from error
-    if done.returncode:
-        last = "\n".join(done.stderr.strip().splitlines()[-5:])
-        raise RunError(words[0], f"cannot be reloaded (exit code {done.returncode}):\n{last}")
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as child:
+        try:
+            _, errors = child.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise RunError(words[0], f"did not answer within {TIMEOUT_S} s when it was reloaded") from error
+        finally:
+            # Also when we are stopped: nobody else would end it.
+            child.kill()
+            child.wait()
+    if child.returncode:
+        last = "\n".join(errors.strip().splitlines()[-5:])
+        raise RunError(words[0], f"cannot be reloaded (exit code {child.returncode}):\n{last}")
 
 
 def _answer(bundle: str, inputs: str, outputs: str) -> None:

@@ -1,9 +1,13 @@
-"""Signals after Paddle was loaded: its C++ side takes some for itself, behind Python's back."""
+"""Signals beside Paddle, whose C++ side takes some for itself and cannot carry a Python exception through."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def take_back_signals() -> None:
@@ -13,5 +17,38 @@ def take_back_signals() -> None:
     """
     handler = signal.getsignal(signal.SIGTERM)
     # Only a program that has a handler of its own wants it back, and only the main thread may set one.
-    if callable(handler) and threading.current_thread() is threading.main_thread():
+    if callable(handler) and _is_main_thread():
         signal.signal(signal.SIGTERM, handler)
+
+
+@contextlib.contextmanager
+def held_signals() -> Iterator[None]:
+    """A stop signal that comes inside the block acts at its end; a second one acts at once.
+
+    For calls into Paddle that call Python again (a layer with its own backward pass): an exception raised there
+    comes out as another one, and a stop would look like a fault.
+    """
+    handlers = {number: handler for number in _STOPPING if callable(handler := signal.getsignal(number))}
+    if not handlers or not _is_main_thread():
+        yield
+        return
+    arrived: list[int] = []
+
+    def hold(number: int, frame: object) -> None:
+        arrived.append(number)
+        if len(arrived) > 1:
+            handlers[number](number, frame)  # type: ignore[arg-type]
+
+    for number in handlers:
+        signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if arrived:
+        handlers[signal.Signals(arrived[0])](arrived[0], None)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

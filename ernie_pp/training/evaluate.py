@@ -7,6 +7,7 @@ import numpy as np
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
+from ernie_pp.machine import held_signals
 from ernie_pp.parallel.engine import Engine
 from ernie_pp.progress import track
 
@@ -17,8 +18,10 @@ def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: 
     parts: list[np.ndarray] = []
     with track(title, len(rows.lengths), unit="rows") as tracker:
         micro_batches = (build_micro_batch(rows, batch, pad_id=pad_id) for batch in batches)
-        for indexes, logits in zip(batches, engine.forward(micro_batches), strict=True):
-            parts.append(logits)
+        answers = engine.forward(micro_batches)
+        for indexes in batches:
+            with held_signals():
+                parts.append(next(answers))
             tracker.advance(len(indexes))
     order = np.concatenate(batches)
     logits = np.concatenate(parts)

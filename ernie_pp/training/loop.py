@@ -16,6 +16,7 @@ from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batch
 from ernie_pp.data.order import order_steps
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
+from ernie_pp.machine import held_signals
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.progress import track
 from ernie_pp.training.record import RunRecord
@@ -66,7 +67,9 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
     with track("training", length.num_steps, unit="steps") as tracker:
         window.start()
         for step, micro_batches in steps:
-            window.add(engine.train_step(micro_batches, step=step - 1))
+            with held_signals():
+                result = engine.train_step(micro_batches, step=step - 1)
+            window.add(result)
             last = step == length.num_steps
             if step % config.train.log_every == 0 or last:
                 window.write(step)

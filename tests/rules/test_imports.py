@@ -19,7 +19,7 @@ ALLOWED = {
     "models": BASE | {"config"},
     "partition": BASE,
     "parallel": BASE | {"config", "data", "models", "partition"},
-    "training": BASE | {"config", "data", "models", "parallel"},
+    "training": BASE | {"config", "data", "machine", "models", "parallel"},
     "export": BASE | {"config", "models", "text", "machine"},
     "serving": BASE | {"config", "text", "data", "export", "tasks", "machine"},
     "tasks": BASE | {"config", "text", "data", "models"},

@@ -2,6 +2,7 @@
 
 import json
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -143,6 +144,23 @@ def test_patience_ends_the_run_and_a_better_one_renews_it():
     assert (evaluated, kept, best.step) == ([2, 4, 6, 8, 10], [2, 6], 6)
     assert len(engine.steps) == 10
     assert [step for _, step, _ in record.lines] == [3, 6, 9, 10], "the last steps are logged too"
+
+
+def test_a_stop_signal_waits_for_the_end_of_the_step():
+    finished = []
+
+    class Signalled(Engine):
+        def train_step(self, micro_batches, *, step):
+            if step == 2:
+                signal.raise_signal(signal.SIGINT)
+            result = super().train_step(micro_batches, step=step)
+            finished.append(step)
+            return result
+
+    config = RunConfig(task="cls", output_dir="unused", train=TrainConfig(batch_size=5))
+    with pytest.raises(KeyboardInterrupt):
+        train(Signalled(), _rows(), config, pad_id=0, hooks=Hooks(lambda _: 0.5, lambda _: None), record=Record())
+    assert finished == [0, 1, 2]
 
 
 def test_a_metric_that_is_no_number_stops_the_run():
