@@ -6,13 +6,15 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import contextmanager, nullcontext
+from typing import Any, Protocol
 
 LOG = logging.getLogger("ernie_pp")
 SECONDS_BETWEEN_LINES = 10.0
 # What ends sooner than this shows nothing.
 QUIET_S = 2.0
+# The displays on this process's one terminal, an outer one first.
+_open_bars: list[Any] = []
 
 
 class Tracker(Protocol):
@@ -53,6 +55,18 @@ class _Lines:
 
 @contextmanager
 def _bar(title: str, total: int) -> Iterator[Tracker]:
+    """A bar of its own, or one more line under the bar that is open: two displays would write over each other."""
+    with nullcontext(_open_bars[-1]) if _open_bars else _new_display() as progress:
+        task = progress.add_task(title, total=total, values="")
+        _open_bars.append(progress)
+        try:
+            yield _BarTracker(progress, task)
+        finally:
+            _open_bars.pop()
+            progress.remove_task(task)
+
+
+def _new_display() -> Any:
     # Loaded late: a bar needs it, `--help` does not.
     from rich.console import Console
     from rich.progress import (
@@ -64,17 +78,19 @@ def _bar(title: str, total: int) -> Iterator[Tracker]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("ETA"))
-    values = TextColumn("{task.fields[values]}")
-    with Progress(*columns, TimeRemainingColumn(), values, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=total, values="")
+    names = TextColumn("{task.description}", markup=False)
+    values = TextColumn("{task.fields[values]}", markup=False)
+    columns = (names, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
+    return Progress(*columns, values, console=Console(stderr=True), transient=True)
 
-        class Bar:
-            def advance(self, count: int = 1, **shown: object) -> None:
-                text = " ".join(f"{name}={value}" for name, value in shown.items())
-                progress.update(task, advance=count, values=text)
 
-        yield Bar()
+class _BarTracker:
+    def __init__(self, progress: Any, task: Any) -> None:
+        self._progress, self._task = progress, task
+
+    def advance(self, count: int = 1, **shown: object) -> None:
+        text = " ".join(f"{name}={value}" for name, value in shown.items())
+        self._progress.update(self._task, advance=count, values=text)
 
 
 def format_seconds(seconds: float) -> str:

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save_file
 from ernie_pp.errors import ModelError, RunError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
+from ernie_pp.machine import held_signals
 
 TIMEOUT_S = 600
 # (input_ids, token_type_ids), each int64 [rows, length]
@@ -58,20 +59,28 @@ def _run_child(words: Sequence[str]) -> None:
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path}
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
-    ) as child:
-        try:
-            _, errors = child.communicate(timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired as error:
-            raise RunError(words[0], f"did not answer within {TIMEOUT_S} s when it was reloaded") from error
-        finally:
-            # Also when we are stopped: nobody else would end it.
+    code, errors = _run(command, environment)
+    if code:
+        last = "\n".join(errors.strip().splitlines()[-5:])
+        raise RunError(words[0], f"cannot be reloaded (exit code {code}):\n{last}")
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+    """Exit code and errors of a command that does not outlive us, in whatever way we are stopped."""
+    child = None
+    try:
+        with held_signals():  # a stop between the start of the child and its name would leave it to itself
+            child = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+            )
+        _, errors = child.communicate(timeout=TIMEOUT_S)
+        return child.returncode, errors
+    except subprocess.TimeoutExpired as error:
+        raise RunError(command[3], f"did not answer within {TIMEOUT_S} s when it was reloaded") from error
+    finally:
+        if child is not None:
             child.kill()
             child.wait()
-    if child.returncode:
-        last = "\n".join(errors.strip().splitlines()[-5:])
-        raise RunError(words[0], f"cannot be reloaded (exit code {child.returncode}):\n{last}")
 
 
 def _answer(bundle: str, inputs: str, outputs: str) -> None:

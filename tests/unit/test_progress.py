@@ -72,16 +72,18 @@ _set_up_logging(False)
 with track("训练", 3, unit="steps") as tracker:
     for step in range(3):
         tracker.advance(loss="0.25")
-        time.sleep(0.12)
+        with track("评估", 5, unit="rows") as inner:
+            inner.advance(5)
+            time.sleep(0.12)
         logging.getLogger("ernie_pp").info("step %d done", step)
 """
 
 
-def test_a_terminal_gets_a_bar_and_whole_log_lines():
+def _on_a_terminal(code):
+    """(exit code, all that a terminal was sent) of Python code."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", BAR], stderr=slave, stdout=slave, env=sample_run.environment(TERM="xterm", COLUMNS="100")
-    )
+    environment = sample_run.environment(TERM="xterm", COLUMNS="100")
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=slave, stdout=slave, env=environment)
     os.close(slave)
     shown = b""
     while True:
@@ -93,7 +95,18 @@ def test_a_terminal_gets_a_bar_and_whole_log_lines():
             break
         shown += block
     os.close(master)
-    text = shown.decode("utf-8")
-    assert process.wait() == 0
-    assert "训练" in text and "loss=0.25" in text and "3/3" in text and "ETA" in text
+    return process.wait(), shown.decode("utf-8")
+
+
+def test_a_terminal_gets_bars_and_whole_log_lines():
+    code, text = _on_a_terminal(BAR)
+    assert code == 0, text
+    assert "训练" in text and "loss=0.25" in text and "3/3" in text and "5/5" in text and "ETA" in text
     assert all(f"step {step} done" in text for step in range(3))
+
+
+def test_the_inner_bar_stands_under_the_outer_one():
+    _, text = _on_a_terminal(BAR)
+    frames = [frame for frame in text.split("训练")[1:] if "评估" in frame]
+    assert frames and all(frame.index("\r\n") < frame.index("评估") for frame in frames)
+    assert text.count("\x1b[?25l") == 1, "one display, which hides the cursor once"
