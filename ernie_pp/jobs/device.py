@@ -7,12 +7,10 @@ from typing import Literal
 import paddle
 
 from ernie_pp.errors import ConfigError
-from ernie_pp.machine import take_back_signals
 
 
 def set_device(wanted: Literal["auto", "cpu", "gpu"]) -> Literal["cpu", "gpu"]:
     """Make Paddle compute on the wanted device and say which it is; ConfigError where a GPU is asked for in vain."""
-    take_back_signals()
     has_gpu = paddle.device.is_compiled_with_cuda() and paddle.device.cuda.device_count() > 0
     if wanted == "gpu" and not has_gpu:
         built = "sees no GPU" if paddle.device.is_compiled_with_cuda() else "is the CPU wheel"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ernie_pp.config import RunConfig, load_config
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.durable import check_writable, write_json
-from ernie_pp.machine import set_up_cpu
+from ernie_pp.jobs.start import start_paddle
 from ernie_pp.training.checkpoint import read_settings
 from ernie_pp.training.run_folder import RunFolder
 
@@ -22,7 +22,7 @@ def evaluate_run(run_dir: str, *, data: str, output: str | None = None, device: 
     if output is not None:
         check_writable(Path(output))
     config = load_config(folder.config)
-    set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
+    start_paddle(config.cpu)
     evaluation = _evaluate(config.model_copy(update={"device": device}), folder, data)
     if output is not None:
         write_json(Path(output), {"data": data, **evaluation.to_json()})
@@ -30,7 +30,7 @@ def evaluate_run(run_dir: str, *, data: str, output: str | None = None, device: 
 
 
 def _evaluate(config: RunConfig, folder: RunFolder, data: str) -> Any:
-    # Loads Paddle, so it must come after the CPU switches.
+    # Imports Paddle at its top, so it must come after the start.
     from ernie_pp.jobs.evaluation import evaluate_model
 
     settings = read_settings(folder.best)

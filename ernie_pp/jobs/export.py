@@ -7,7 +7,7 @@ from pathlib import Path
 from ernie_pp.config import load_config
 from ernie_pp.errors import RunError
 from ernie_pp.export.bundle import MANIFEST
-from ernie_pp.machine import set_up_cpu, take_back_signals
+from ernie_pp.jobs.start import start_paddle
 from ernie_pp.training.run_folder import RunFolder
 
 
@@ -19,10 +19,9 @@ def export_run(run_dir: str, *, output: str | None = None) -> str:
     bundle = folder.bundle if output is None else Path(output)
     if output is not None and bundle.exists() and not (bundle / MANIFEST).is_file():
         raise RunError(str(bundle), "exists and is not a bundle; it would be replaced", "Choose another --output.")
-    set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
-    # Loads Paddle, so it must come after the CPU switches.
+    start_paddle(config.cpu)
+    # Imports Paddle at its top, so it must come after the start.
     from ernie_pp.jobs.bundling import describe_parity, export_model
 
-    take_back_signals()
     parity = export_model(folder.best, bundle, tolerance=config.export.tolerance)
     return f"bundle: {bundle} ({describe_parity(parity)})"

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from ernie_pp.config import check_config, load_config
 from ernie_pp.errors import RunError
-from ernie_pp.machine import set_up_cpu
+from ernie_pp.jobs.start import start_paddle
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
@@ -24,11 +24,8 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     folder = RunFolder(config.output_dir)
     folder.prepare(overwrite=config.overwrite)
     with _log_file(folder.text_log):
-        setup = set_up_cpu(math=config.cpu.math, keep_heap=config.cpu.keep_heap, threads=config.cpu.threads)
-        LOG.info("%s", setup)
-        for problem in setup.problems:
-            LOG.warning("%s", problem)
-        # Loads Paddle, so it must come after the CPU switches.
+        setup = start_paddle(config.cpu)
+        # Imports Paddle at its top, so it must come after the start.
         from ernie_pp.jobs.training_run import run
 
         return run(config, folder, setup)
