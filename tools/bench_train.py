@@ -4,7 +4,8 @@
 
 The peer is a script that trains with PaddleNLP's Trainer and prints one JSON line with `real_tokens_per_s`; ours is
 the ordinary `python -m ernie_pp.tasks.cls`. Both run in turn, each in processes of its own: as each comes, and with
-the math library's fast path for both. The last line has both ratios; the exit code is 1 when one falls short.
+the math library's fast path and the same number of threads for both. The last line has both ratios; the exit code is
+1 when one falls short.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=SHARED / "data" / "chnsenticorp" / "train.tsv")
     parser.add_argument("--vocab", type=Path, default=SHARED / "data" / "vocab_ernie_3.0" / "vocab.txt")
     parser.add_argument("--peer", type=Path, default=SHARED / "bench" / "peer_trainer.py")
-    for name, value in (("rows", 512), ("layers", 4), ("hidden", 256), ("max-length", 256), ("batch", 16)):
+    for name, value in (("rows", 384), ("layers", 4), ("hidden", 256), ("max-length", 256), ("batch", 16)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--minimum-plain", type=float, default=3.0, metavar="RATIO")
     parser.add_argument("--minimum-tuned", type=float, default=1.3, metavar="RATIO")
@@ -59,12 +60,13 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def fast_math_environment() -> dict[str, str]:
-    """The variable that selects the math library's fast path on this CPU; empty where there is nothing to select."""
-    from ernie_pp.machine.cpu import MATH_SWITCH, choose_math_switch, read_cpu_info
+    """What ernie_pp sets for the math library, as variables: its path on this CPU, and its threads."""
+    from ernie_pp.machine.cpu import MATH_SWITCH, choose_math_switch, count_cores, read_cpu_info
 
     maker, _, flags = read_cpu_info()
     switch = choose_math_switch(maker, flags)
-    return {} if switch is None else {MATH_SWITCH: switch}
+    threads = {"OMP_NUM_THREADS": str(count_cores()), "OMP_WAIT_POLICY": "PASSIVE"}
+    return threads if switch is None else {MATH_SWITCH: switch, **threads}
 
 
 def run_peer(arguments: argparse.Namespace, environment: dict[str, str]) -> float:
