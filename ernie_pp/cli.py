@@ -25,7 +25,9 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     arguments = _build_parser(task).parse_args(words)
     _set_up_logging(arguments.quiet)
     _silence_libraries()
-    handlers = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # A signal our caller told us to ignore stays ignored: `nohup` is a promise to the user.
+    stopping = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    handlers = {number: signal.signal(number, _stop) for number in stopping}
     try:
         return arguments.run(arguments)
     except ErniePPError as error:

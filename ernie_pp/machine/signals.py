@@ -16,8 +16,8 @@ def take_back_signals() -> None:
     Paddle would print a stack of its own and end the process at once, half files left behind.
     """
     handler = signal.getsignal(signal.SIGTERM)
-    # Only a program that has a handler of its own wants it back, and only the main thread may set one.
-    if callable(handler) and _is_main_thread():
+    # Only a program that has settled it (by a handler, or by ignoring it) wants it back; only the main thread may.
+    if (callable(handler) or handler == signal.SIG_IGN) and _is_main_thread():
         signal.signal(signal.SIGTERM, handler)
 
 

@@ -58,6 +58,18 @@ def test_training_stops_within_seconds_and_best_is_whole(tmp_path, number, code)
     assert lines[-1]["step"] >= 3
 
 
+def test_a_hangup_that_the_caller_ignores_does_not_stop_a_run(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does; a child inherits it
+    try:
+        process = _start(["--config", str(config), "train.max_steps=30", "train.eval_every=3", "export.enabled=false"])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    sample_run.stop_when(process, (tmp_path / "run" / "best").is_dir, signal.SIGHUP)
+    assert process.returncode == 0, process.stderr.read()
+    assert "stopped" not in process.stderr.read() and (tmp_path / "run" / "metrics.json").is_file()
+
+
 def test_killed_training_leaves_best_whole_or_absent_and_the_next_run_cleans_up(tmp_path):
     config = sample_run.write_sample(tmp_path)
     process = _start(["--config", str(config), *LONG, "train.eval_every=1"])

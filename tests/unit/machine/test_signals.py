@@ -17,13 +17,15 @@ import os, signal, sys, time
 from ernie_pp.machine import take_back_signals
 def handler(number, frame):
     sys.exit(43)
-signal.signal(signal.SIGTERM, handler)
+signal.signal(signal.SIGTERM, signal.SIG_IGN if "ignored" in sys.argv else handler)
 # What `import paddle` does behind Python's back: the system's own handler again.
 import ctypes
 ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(0))
 if "back" in sys.argv:
     take_back_signals()
 os.kill(os.getpid(), signal.SIGTERM)
+if "ignored" in sys.argv:
+    sys.exit(0)
 time.sleep(5)
 """
 
@@ -31,6 +33,11 @@ time.sleep(5)
 @pytest.mark.parametrize("word, code", [("back", 43), ("not", -15)])
 def test_the_handler_python_knows_is_in_force_again(word, code):
     assert subprocess.run([sys.executable, "-c", CODE, word], env=sample_run.environment()).returncode == code
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    words = [sys.executable, "-c", CODE, "back", "ignored"]
+    assert subprocess.run(words, env=sample_run.environment()).returncode == 0
 
 
 @pytest.fixture
