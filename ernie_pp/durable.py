@@ -6,13 +6,17 @@ A reader sees the old one, the new one or, for a moment between the two renames 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from ernie_pp.errors import RunError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_json(path: Path, values: object) -> None:
@@ -22,27 +26,47 @@ def write_json(path: Path, values: object) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, replacing an old one at once."""
-    with replaced_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, replacing an old one at once."""
+    with replaced_file(path) as temporary, told_as_unwritable(path):
+        temporary.write_bytes(content)
 
 
 @contextlib.contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
     """Give a temporary path to write; when the block ends well the file is synced and takes the place of `path`.
 
-    A link keeps its place: the file it names is replaced. RunError at once where `path` cannot be a file.
+    A link keeps its place: the file it names is replaced. RunError at once where `path` cannot be a file, and for
+    what hinders the writing; any other error of the block passes through.
     """
     path = Path(os.path.realpath(path))
     check_writable(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Threads write at once too.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.tmp")
     try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
+        with _told_where_it_is_about(temporary, path):
+            yield temporary
+        with told_as_unwritable(path):
+            _sync(temporary)
+            os.replace(temporary, path)
+            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def told_as_unwritable(output: Path | str) -> Iterator[None]:
+    """RunError that names the output for every OSError of a block which does nothing but write it."""
+    try:
+        yield
+    except BrokenPipeError:  # a reader that has gone: nothing is wrong with the output
+        raise
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}"
+        raise RunError(str(output), what, "Make room on the disk, or check the rights.") from error
 
 
 def check_writable(path: Path) -> None:
@@ -66,14 +90,15 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     for leftover in (temporary, old):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        for path in temporary.rglob("*"):
-            _sync(path)
-        _sync(temporary)
-        _swap_in(temporary, folder, old)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+        with told_as_unwritable(folder):
+            temporary.mkdir(parents=True)
+        with _told_where_it_is_about(temporary, folder):
+            yield temporary
+        with told_as_unwritable(folder):
+            for path in temporary.rglob("*"):
+                _sync(path)
+            _sync(temporary)
+            _swap_in(temporary, folder, old)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -81,6 +106,20 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 def leftovers(folder: Path) -> tuple[Path, Path]:
     """Where a killed process may have left a half of a new folder, and the old one."""
     return folder.with_name(f".{folder.name}.tmp"), folder.with_name(f".{folder.name}.old")
+
+
+@contextlib.contextmanager
+def _told_where_it_is_about(temporary: Path, output: Path) -> Iterator[None]:
+    """As `told_as_unwritable` for a block that does other work too: what it says of other files is not ours."""
+    try:
+        yield
+    except OSError as error:
+        # Writing to an open file names none, and only writing runs out of room.
+        named = isinstance(error.filename, (str, os.PathLike)) and Path(error.filename).is_relative_to(temporary)
+        if not named and (error.filename is not None or error.errno not in _NO_ROOM):
+            raise
+        with told_as_unwritable(output):
+            raise
 
 
 def _swap_in(temporary: Path, folder: Path, old: Path) -> None:
@@ -102,8 +141,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _unwritable(path: Path, error: OSError) -> RunError:
-    what = f"cannot be written: {error.strerror or error}"
-    return RunError(str(path), what, "Make room on the disk, or check the rights.")

@@ -8,11 +8,11 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, Protocol, TextIO
+from typing import Literal, Protocol
 
 from ernie_pp.data.rows import Place
-from ernie_pp.durable import replaced_file
-from ernie_pp.errors import ConfigError, DataError, RunError
+from ernie_pp.durable import replaced_file, told_as_unwritable
+from ernie_pp.errors import ConfigError, DataError
 
 OutputFormat = Literal["auto", "jsonl", "csv", "tsv"]
 
@@ -30,7 +30,7 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
     """A writer to a file, or to standard output for "-"."""
     kind = _resolve(output, output_format)
     if output == "-":
-        with _open_stream(sys.stdout.fileno()) as stream:
+        with _open_output(sys.stdout.fileno(), name="standard output") as stream:
             yield _WRITERS[kind](stream)
         return
     path = Path(output)
@@ -38,28 +38,42 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
         raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
     if path.is_char_device() or path.is_fifo():
         # A device or pipe takes the rows as they come; it must not be replaced by a file.
-        with _open_stream(path) as stream:
+        with _open_output(path, name=output) as stream:
             yield _WRITERS[kind](stream)
         return
-    with replaced_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
+    with replaced_file(path) as temporary, _open_output(temporary, name=output) as stream:
         yield _WRITERS[kind](stream)
 
 
+class _Output:
+    """Text into a file, pipe or open descriptor. Its own failures are told as the output's, nobody else's are."""
+
+    def __init__(self, target: int | Path, *, name: str) -> None:
+        self._name = name
+        with told_as_unwritable(name):
+            # A descriptor is somebody else's: it stays open.
+            self._stream = open(target, "w", encoding="utf-8", newline="", closefd=not isinstance(target, int))  # noqa: SIM115
+
+    def write(self, text: str) -> None:
+        with told_as_unwritable(self._name):
+            self._stream.write(text)
+
+    def close(self) -> None:
+        with told_as_unwritable(self._name):
+            self._stream.close()
+
+
 @contextlib.contextmanager
-def _open_stream(target: int | Path) -> Iterator[TextIO]:
-    """Text into a descriptor that stays open, or into a device or pipe; a reader that has gone is no error of ours."""
-    name = "standard output" if isinstance(target, int) else str(target)
+def _open_output(target: int | Path, *, name: str) -> Iterator[_Output]:
+    output = _Output(target, name=name)
     try:
-        with open(target, "w", encoding="utf-8", newline="", closefd=not isinstance(target, int)) as stream:
-            yield stream
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise RunError(name, f"cannot be written: {error.strerror}", "Make room, or write to a file.") from error
+        yield output
+    finally:
+        output.close()
 
 
 class _JsonLines:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: _Output) -> None:
         self._stream = stream
 
     def write(self, fields: Mapping[str, object], *, place: Place) -> None:
@@ -67,7 +81,7 @@ class _JsonLines:
 
 
 class _Csv:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: _Output) -> None:
         self._writer = csv.writer(stream, lineterminator="\n")
         self._columns: list[str] | None = None
 
@@ -80,7 +94,7 @@ class _Csv:
 
 
 class _Tsv:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: _Output) -> None:
         self._stream = stream
         self._columns: list[str] | None = None
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sample_run
@@ -34,7 +35,7 @@ def test_json_is_written_whole_in_utf8(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, OSError])
 def test_an_error_in_the_block_leaves_the_old_file(tmp_path, error):
     write_text(tmp_path / "a", "old")
-    with pytest.raises(RunError if error is OSError else error), replaced_file(tmp_path / "a") as temporary:
+    with pytest.raises(error), replaced_file(tmp_path / "a") as temporary:
         temporary.write_text("ne", encoding="utf-8")
         raise error("no")
     assert (tmp_path / "a").read_text(encoding="utf-8") == "old" and _names(tmp_path) == ["a"]
@@ -43,7 +44,7 @@ def test_an_error_in_the_block_leaves_the_old_file(tmp_path, error):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, OSError])
 def test_an_error_in_the_block_leaves_the_old_folder(tmp_path, error):
     _fill(tmp_path / "best", content="old")
-    with pytest.raises(RunError if error is OSError else error), replaced_folder(tmp_path / "best") as temporary:
+    with pytest.raises(error), replaced_folder(tmp_path / "best") as temporary:
         (temporary / "a").write_text("new", encoding="utf-8")
         raise error("no")
     assert _names(tmp_path) == ["best"] and _names(tmp_path / "best") == ["a", "b"]
@@ -119,6 +120,33 @@ def test_full_disk_leaves_the_old_file_and_says_so(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="No space left"):
         _fill(tmp_path / "best", content="new")
     assert _names(tmp_path) == ["a"] and (tmp_path / "a").read_text(encoding="utf-8") == "old"
+
+
+def test_an_error_about_another_file_is_not_blamed_on_the_output(tmp_path):
+    for replaced in (replaced_file, replaced_folder):
+        with pytest.raises(FileNotFoundError), replaced(tmp_path / "out"):
+            (tmp_path / "input").read_text(encoding="utf-8")
+
+
+def test_no_room_while_the_block_writes_names_the_output(tmp_path):
+    with pytest.raises(RunError, match="out\n  cannot be written: No space left"), replaced_file(tmp_path / "out"):
+        raise OSError(28, "No space left on device")
+    with pytest.raises(RunError, match="out\n  cannot be written"), replaced_folder(tmp_path / "out") as temporary:
+        (temporary / "none" / "a").write_text("x", encoding="utf-8")
+    assert _names(tmp_path) == []
+
+
+def test_the_new_name_is_synced_too(tmp_path, monkeypatch):
+    opened, real = [], os.open
+    monkeypatch.setattr(durable.os, "open", lambda path, flags: opened.append(path) or real(path, flags))
+    write_text(tmp_path / "a", "new")
+    assert opened[-1] == tmp_path
+
+
+def test_threads_that_write_one_name_do_no_harm(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_text(tmp_path / "a", f"{number % 10}" * 50_000), range(80)))
+    assert _names(tmp_path) == ["a"] and len(set((tmp_path / "a").read_text(encoding="utf-8"))) == 1
 
 
 KILLED = """
