@@ -7,13 +7,16 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ernie_pp"
 # What each part may import of ours, besides itself.
-BASE = {"errors", "progress", "durable"}
+BASE = {"errors", "progress", "durable", "bounded", "nearest", "choices"}
 ALLOWED = {
     "errors": set(),
     "progress": set(),
     "durable": {"errors"},
+    "bounded": {"errors"},
+    "nearest": set(),
+    "choices": set(),
     "machine": {"errors"},
-    "config": {"errors"},
+    "config": {"errors", "bounded", "nearest", "choices"},
     "text": BASE | {"config"},
     "data": BASE | {"config", "text"},
     "models": BASE | {"config"},
