@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from ernie_pp import __version__
 from ernie_pp.errors import ErniePPError
 
-KINDS = ("cls",)
-
 
 def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     """Run one command and return its exit code. `task` fixes the kind of problem (`python -m ernie_pp.tasks.cls`)."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from ernie_pp.choices import DATASET_PREFIX, FORMATS_BY_ENDING, Format
 from ernie_pp.config.load import report
 from ernie_pp.config.schema import RunConfig, Section
 
@@ -23,6 +25,8 @@ def _model_rules(config: RunConfig) -> Iterator[str]:
     given = [name for name in ("name", "path", "sizes") if getattr(model, name) is not None]
     if len(given) != 1:
         yield f"model needs exactly one of name, path and sizes, got {' and '.join(given) or 'none'}"
+    if model.allow_pickle and model.name is not None:
+        yield "model.allow_pickle has no effect: of model.name the restricted reader is always allowed"
     if model.allow_pickle and model.sizes is not None:
         yield "model.allow_pickle has no effect: model.sizes starts from random weights, no file is read"
     if model.sizes is not None and config.text.max_length > model.sizes.max_positions:
@@ -35,12 +39,16 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
         if getattr(data, name) is None:
             yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
     sources = [source for source in (data.train, data.dev, data.test) if source]
-    if data.format != "auto" and data.format != "datasets" and any(s.startswith("datasets:") for s in sources):
-        yield f"data.format is {data.format}, but a datasets: source is named"
-    if data.format in ("jsonl", "json", "datasets"):
-        for name in ("header", "quoting"):
-            if _is_set(data, name):
-                yield f"data.{name} has no effect: it is about TSV and CSV, data.format is {data.format}"
+    if data.format not in ("auto", "datasets") and any(source.startswith(DATASET_PREFIX) for source in sources):
+        yield f"data.format is {data.format}, but a {DATASET_PREFIX} source is named"
+    for name in ("header", "quoting"):
+        if _is_set(data, name) and sources and not any(_may_be_table(source, data.format) for source in sources):
+            yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"
+    for name in ("train", "dev", "test"):
+        source = getattr(data, name)
+        if _is_set(data, f"{name}_split") and not (source and _may_be_dataset(source, data.format)):
+            what = f"data.{name} is {source}" if source else f"data.{name} is not given"
+            yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
     if data.text_pair is not None and data.text_pair == data.text:
         yield f"data.text_pair and data.text name the same column {data.text!r}"
 
@@ -60,8 +68,9 @@ def _cls_rules(config: RunConfig) -> Iterator[str]:
             yield f"cls.class_weights are {list(cls.class_weights)}, expected numbers above 0"
         if config.labels is None:
             yield "cls.class_weights as numbers needs `labels`, so that their order is known"
-    if config.labels is not None and len(config.labels) < (1 if cls.multi_label else 2):
-        yield f"labels has {len(config.labels)} entry; classification needs at least two"
+    least = 1 if cls.multi_label else 2
+    if config.labels is not None and len(config.labels) < least:
+        yield f"labels has {len(config.labels)} entries; classification needs at least {least}"
     names = list(config.labels.values()) if isinstance(config.labels, dict) else list(config.labels or ())
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"labels names {name!r} twice"
@@ -71,8 +80,24 @@ def _train_rules(config: RunConfig) -> Iterator[str]:
     train = config.train
     if train.precision == "fp32" and _is_set(train, "amp_level"):
         yield "train.amp_level has no effect: train.precision is fp32"
+    if train.rdrop_alpha > 0 and config.model.dropout == 0:
+        yield "train.rdrop_alpha has no effect: without dropout (model.dropout: 0) both passes are the same"
     if train.schedule == "constant" and train.warmup == 1.0:
         yield "train.warmup 1.0 never reaches the learning rate"
+
+
+def _may_be_table(source: str, form: Format) -> bool:
+    """Whether a source may be TSV or CSV, as far as its name and the format tell."""
+    if form != "auto":
+        return form in ("tsv", "csv")
+    ending = Path(source).suffix.lower()
+    known = FORMATS_BY_ENDING.get(ending)
+    return not _may_be_dataset(source, form) and (known in ("tsv", "csv") if known else ending != ".json")
+
+
+def _may_be_dataset(source: str, form: Format) -> bool:
+    """Whether a source is read by `datasets`: by its prefix, by the format, or as a folder."""
+    return source.startswith(DATASET_PREFIX) or form == "datasets" or Path(source).is_dir()
 
 
 def _is_set(section: Section, name: str) -> bool:

@@ -10,9 +10,8 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from ernie_pp.choices import DATASET_PREFIX
 from ernie_pp.config.schema import RunConfig
-
-HUB_PREFIX = "datasets:"
 
 
 def find_field(key: Sequence[str]) -> FieldInfo | None:
@@ -48,7 +47,7 @@ def meaning(key: Sequence[str]) -> str:
 
 def takes_text(field: FieldInfo) -> bool:
     """Whether a key holds text (or text and null), so that a word from the command line needs no quotes."""
-    members = set(typing.get_args(field.annotation)) or {field.annotation}
+    members = set(map(_without_limits, typing.get_args(field.annotation))) or {field.annotation}
     return str in members and members <= {str, type(None)}
 
 
@@ -61,7 +60,7 @@ def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> d
         if isinstance(value, Mapping) and field is not None:
             value = resolve_paths(value, folder, here)
         elif isinstance(value, str) and field is not None and (field.json_schema_extra or {}).get("read_path"):  # type: ignore[union-attr]
-            value = value if value.startswith(HUB_PREFIX) else str((folder / value).resolve())
+            value = value if value.startswith(DATASET_PREFIX) else str((folder / value).resolve())
         resolved[name] = value
     return resolved
 
@@ -80,6 +79,10 @@ def without(values: Mapping, keys: Sequence[Sequence[str]]) -> dict:
         if isinstance(result.get(section), dict):
             result[section].pop(name, None)
     return result
+
+
+def _without_limits(kind: object) -> object:
+    return typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
 
 
 def _walk(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:

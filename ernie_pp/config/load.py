@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from ernie_pp.config import fields
 from ernie_pp.config.schema import RunConfig
 from ernie_pp.config.yaml_reader import KeyPath, parse_scalar, read_yaml
 from ernie_pp.errors import ConfigError
+from ernie_pp.nearest import nearest_name
 
 # Of each group a later source that names one key replaces the others.
 EXCLUSIVE: tuple[tuple[KeyPath, ...], ...] = ((("model", "name"), ("model", "path"), ("model", "sizes")),)
@@ -135,8 +135,6 @@ def _describe(problem: Mapping, origins: Mapping[KeyPath, str], source: str) -> 
 def _nearest(key: KeyPath) -> str:
     names = fields.all_keys()
     siblings = [name for name in names if name.rpartition(".")[0] == ".".join(key[:-1])]
-    close = difflib.get_close_matches(".".join(key), siblings, n=1, cutoff=0.6) or [
-        name for name in names if name.split(".")[-1] == key[-1]
-    ]
-    close = close or difflib.get_close_matches(".".join(key), names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else f"; known here: {', '.join(siblings) or 'none'}"
+    elsewhere = next((name for name in names if name.split(".")[-1] == key[-1]), None)
+    close = nearest_name(".".join(key), siblings) or elsewhere or nearest_name(".".join(key), names)
+    return f"; did you mean {close}?" if close else f"; known here: {', '.join(siblings) or 'none'}"

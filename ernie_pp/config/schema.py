@@ -1,7 +1,7 @@
 """Every key of a config file: its type, its default and one line on what it means.
 
 Paths of things that are read are relative to the file that names them (a `key=value` on the command line: to the
-working directory); `output_dir` is relative to the working directory.
+working directory); what is written, `output_dir` and `data.cache_dir`, is relative to the working directory.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+
+from ernie_pp.choices import Format, OnError, Quoting, Truncate
 
 
 def _tuple_from_list(value: object) -> object:
@@ -30,9 +32,9 @@ READ_PATH: dict[str, JsonValue] = {"read_path": True}
 
 
 class Section(BaseModel):
-    """Base of all sections: no unknown key, no silent conversion, no change after loading."""
+    """Base of all sections: no unknown key, no silent conversion, finite numbers only, no change after loading."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class DataConfig(Section):
@@ -50,7 +52,7 @@ class DataConfig(Section):
     train_split: str = Field(default="train", description="split of a datasets: source used for data.train")
     dev_split: str = Field(default="validation", description="split of a datasets: source used for data.dev")
     test_split: str = Field(default="test", description="split of a datasets: source used for data.test")
-    format: Literal["auto", "tsv", "csv", "jsonl", "json", "datasets"] = Field(
+    format: Format = Field(
         default="auto", description="file format; auto goes by the ending (and .json by its first character)"
     )
     text: str = Field(
@@ -59,17 +61,18 @@ class DataConfig(Section):
     text_pair: str | None = Field(default=None, description="name of the second text's column or field, for pairs")
     label: str = Field(default="label", description="name of the label's column or field")
     header: bool = Field(default=True, description="whether a TSV or CSV file begins with a line of column names")
-    quoting: Literal["auto", "none", "double"] = Field(
+    quoting: Quoting = Field(
         default="auto",
         description='double: fields may stand in "..."; none: quotes are text; auto: double for CSV, none for TSV',
     )
-    label_separator: str | None = Field(
+    label_separator: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="what separates the labels of a multi-label text field"
     )
-    on_error: Literal["stop", "skip"] = Field(
-        default="stop", description="a bad row stops the run, or is skipped and listed"
+    on_error: OnError = Field(default="stop", description="a bad row stops the run, or is skipped and listed")
+    cache_dir: str | None = Field(
+        default=None,
+        description="folder of tokenized data, from the working directory; none: cache/ in the run folder",
     )
-    cache_dir: str | None = Field(default=None, description="folder of tokenised data; none: cache/ in the run folder")
 
 
 class TextConfig(Section):
@@ -78,7 +81,7 @@ class TextConfig(Section):
     max_length: Annotated[int, Field(ge=3)] = Field(
         default=256, description="most tokens of a row, [CLS] and [SEP] counted"
     )
-    truncate: Literal["head", "tail", "middle", "error"] = Field(
+    truncate: Truncate = Field(
         default="head",
         description="what a longer text keeps: its head, its tail, both ends (middle is cut), or an error",
     )
@@ -168,7 +171,7 @@ class TrainConfig(Section):
     layer_decay: Annotated[float, Field(gt=0, le=1)] = Field(
         default=1.0, description="each layer's learning rate is this times the one of the layer above"
     )
-    warmup: Fraction = Field(default=0.1, description="share of the steps in which the learning rate rises from zero")
+    warmup: Fraction = Field(default=0.1, description="share of the steps in which the learning rate rises to its peak")
     schedule: Literal["linear", "cosine", "constant"] = Field(
         default="linear", description="how it falls after the warm-up"
     )

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import yaml
 
+from ernie_pp.bounded import read_text
 from ernie_pp.errors import ConfigError
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 20
+MAX_DIGITS = 1000  # far beyond any setting; Python refuses 4,301
 
 KeyPath = tuple[str, ...]
 
@@ -38,22 +40,20 @@ _Loader.add_implicit_resolver(
     re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
     list("-+.0123456789"),
 )
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: _whole_number(node))
 _Loader.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.value))
+
+
+def _whole_number(node: yaml.ScalarNode) -> int:
+    if len(node.value) > MAX_DIGITS:
+        problem = f"a number of {len(node.value)} digits, at most {MAX_DIGITS} are read"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+    return int(node.value)
 
 
 def read_yaml(path: Path) -> Document:
     """The document of one file; ConfigError names file, line and column of what is wrong."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(str(path), f"cannot be read: {error.strerror}", "Check the path of --config.") from error
-    if len(content) > MAX_BYTES:
-        raise ConfigError(str(path), f"has {len(content)} bytes; a config has at most {MAX_BYTES}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}:{line}", "is not UTF-8", "Save the file as UTF-8.") from error
+    text = read_text(path, max_bytes=MAX_BYTES, error=ConfigError, do="Give a config: a YAML file in UTF-8.")
     return parse_yaml(text, source=str(path))
 
 
@@ -77,8 +77,11 @@ def parse_yaml(text: str, *, source: str) -> Document:
 
 
 def parse_scalar(text: str, *, source: str) -> object:
-    """The value of the right side of `key=value`."""
-    return parse_yaml(f"value: {text}", source=source).values.get("value")
+    """The value of the right side of `key=value`; ConfigError where it goes on with keys of its own."""
+    values = parse_yaml(f"value: {text}", source=source).values
+    if values.keys() != {"value"}:
+        raise ConfigError(source, "is more than one key=value", "Give each key=value as a word of its own.")
+    return values["value"]
 
 
 def _check_events(text: str, source: str) -> None:

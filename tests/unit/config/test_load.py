@@ -123,12 +123,60 @@ def test_a_missing_file_a_second_extends_and_other_encodings_are_refused(load, t
         (["cls.class_weights=[1, 2]"], "needs `labels`"),
         (["text.max_length=4096"], "over model.sizes.max_positions"),
         (["labels=[a, a]"], "'a' twice"),
+        (["labels=[a]"], "labels has 1 entries; classification needs at least 2"),
+        (["labels=[]", "cls.multi_label=true"], "classification needs at least 1"),
+        (["data.train_split=all"], "data.train_split has no effect: data.train is"),
+        (["data.dev_split=all", "data.train=datasets:clue:tnews"], "data.dev_split has no effect: data.dev is"),
+        (["data.test_split=all"], "data.test_split has no effect: data.test is not given"),
+        (["data.header=false", "data.train=a.jsonl", "data.dev=b.json"], "data.header has no effect"),
+        (["data.quoting=none", "data.train=a.ndjson", "data.dev=datasets:x"], "data.quoting has no effect"),
+        (["model.name=ernie-3.0-nano-zh", "model.allow_pickle=true"], "model.allow_pickle has no effect"),
+        (["train.rdrop_alpha=1.0", "model.dropout=0.0"], "train.rdrop_alpha has no effect"),
     ],
 )
 def test_contradictions_and_keys_without_effect_are_refused(load, overrides, message):
     with pytest.raises(ConfigError) as caught:
         check_config(load(BASE, *overrides), source="config.yaml")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["data.header=false", "data.train=a.jsonl"],  # data.dev is a TSV file
+        ["data.quoting=double", "data.train=a.jsonl", "data.dev=rows.dat"],  # may be one
+        ["data.dev_split=all", "data.dev=datasets:clue:tnews"],
+        ["data.train_split=all", "data.train=."],  # a folder, as save_to_disk writes it
+        ["data.train_split=all", "data.format=datasets"],
+        ["train.rdrop_alpha=1.0"],
+        ["labels=[a]", "cls.multi_label=true", "data.label_separator=|"],
+    ],
+)
+def test_keys_with_an_effect_are_allowed(load, overrides):
+    check_config(load(BASE, *overrides), source="config.yaml")
+
+
+@pytest.mark.parametrize(
+    "word, message",
+    [
+        ("seed=" + "9" * 5000, "a number of 5000 digits"),
+        ("seed=" + "9" * 999, "expected less than"),
+        ("train.epochs=1e999", "expected a finite number"),
+        ("train.learning_rate=1e999", "expected a finite number"),
+        ("cls.class_weights=[1.0, 1e999]", "expected a finite number"),
+        ("data.label_separator=", "at least 1 character"),
+        ("seed=1\nfoo: 2", "is more than one key=value"),
+        ("train.epochs=1\nvalue: 2", "gives value twice"),
+    ],
+)
+def test_a_value_no_run_could_use_is_refused(load, word, message):
+    with pytest.raises(ConfigError) as caught:
+        load(BASE, word.replace("\\n", "\n"))
+    assert message in str(caught.value)
+
+
+def test_an_empty_value_is_null(load):
+    assert load(BASE, "train.clip_norm=").train.clip_norm is None
 
 
 def test_every_key_has_a_meaning():

@@ -87,7 +87,7 @@ def test_a_full_device_is_told():
 @pytest.mark.parametrize("output", ["out.jsonl", "/dev/null", "-"])
 def test_an_error_of_the_work_is_not_blamed_on_the_output(tmp_path, monkeypatch, capfd, output):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdout", sys.__stdout__)
+    monkeypatch.setattr("sys.stdout", __import__("sys").__stdout__)
     with pytest.raises(FileNotFoundError), open_writer(output, "auto"):
         (tmp_path / "input").read_text(encoding="utf-8")
     assert list(tmp_path.iterdir()) == []
