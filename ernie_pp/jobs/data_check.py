@@ -6,12 +6,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import paddle
+
 from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.statistics import describe_lengths, describe_split, find_overlap
+from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.memory import estimate_memory
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.splits import Split, unknown_rate
+from ernie_pp.models.ernie import model_values
 from ernie_pp.training.loop import plan_length
 
 MAX_LABELS_SHOWN, MAX_FAULTS_SHOWN = 20, 20
@@ -94,11 +98,19 @@ def _left_out_block(faults: Faults) -> list[str]:
 def _training_block(config: RunConfig, prepared: Prepared) -> str:
     rows = prepared.splits["train"].rows
     length = plan_length(len(rows), config.train)
-    estimate = estimate_memory(config, vocab_size=prepared.tokenizer.vocab_size, lengths=rows.lengths)
     return "\n".join(
         [
             "Training",
             f"  {'steps':18} {length.num_steps} ({length.steps_per_epoch} an epoch)",
-            f"  {'memory, about':18} {estimate}",
+            f"  {'memory, about':18} {_memory(config, prepared)}",
         ]
     )
+
+
+def _memory(config: RunConfig, prepared: Prepared) -> str:
+    if set_device(config.device) == "gpu":
+        total = paddle.device.cuda.get_device_properties().total_memory
+        return f"not estimated for a GPU; this one has {total / 2**30:.2f} GiB"
+    tokenizer, rows = prepared.tokenizer, prepared.splits["train"].rows
+    values = model_values(config.model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id)
+    return str(estimate_memory(values, config.train, lengths=rows.lengths))

@@ -55,7 +55,8 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
 
 
 def _check_positions(config: RunConfig, tokenizer: Tokenizer) -> None:
-    positions = model_values(config.model, vocab_size=tokenizer.vocab_size)["max_position_embeddings"]
+    values = model_values(config.model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id)
+    positions = values["max_position_embeddings"]
     if config.text.max_length > positions:
         what = f"is {config.text.max_length}, and the model has {positions} positions"
         raise ConfigError("text.max_length", what, f"Set it to {positions} or less.")

@@ -73,7 +73,9 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder) -> Fit:
 
 
 def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
-    loaded = load_encoder(config.model, vocab_size=prepared.tokenizer.vocab_size, seed=config.seed)
+    tokenizer = prepared.tokenizer
+    sizes = {"vocab_size": tokenizer.vocab_size, "pad_id": tokenizer.pad_id}
+    loaded = load_encoder(config.model, **sizes, seed=config.seed)
     LOG.info("model: %s%s", loaded.source, ", random weights" if loaded.is_random else "")
     if loaded.missing:
         LOG.info("not in the model folder, started fresh: %s", ", ".join(loaded.missing))

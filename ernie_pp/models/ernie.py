@@ -51,23 +51,26 @@ def find_vocabulary(model_config: ModelConfig) -> Path:
     return download_file(model_config.name, [urls.get(model_config.name, _VOCABULARY)])
 
 
-def model_values(model_config: ModelConfig, *, vocab_size: int) -> dict[str, Any]:
-    """What config.json says of the model, or would say; checked, and nothing is allocated."""
+def model_values(model_config: ModelConfig, *, vocab_size: int, pad_id: int) -> dict[str, Any]:
+    """What config.json says of the model, or would say; checked, and nothing is allocated.
+
+    `vocab_size` and `pad_id` are the tokenizer's.
+    """
     if model_config.sizes is not None:
-        values, where = _values_of_sizes(model_config.sizes, vocab_size), "model.sizes"
+        values, where = _values_of_sizes(model_config.sizes, vocab_size, pad_id), "model.sizes"
         check_config(values, where=where)
     elif model_config.path is not None:
         values, where = read_config(Path(model_config.path)), model_config.path
     else:
         assert model_config.name is not None
         values, where = _named_values(model_config.name), f"model.name {model_config.name}"
-    _check_vocabulary(values, vocab_size, where)
+    _check_vocabulary(values, vocab_size, pad_id, where)
     return values
 
 
-def load_encoder(model_config: ModelConfig, *, vocab_size: int, seed: int) -> LoadedEncoder:
-    """The encoder a run starts from; `vocab_size` is the tokenizer's, `seed` that of fresh weights."""
-    values = model_values(model_config, vocab_size=vocab_size)
+def load_encoder(model_config: ModelConfig, *, vocab_size: int, pad_id: int, seed: int) -> LoadedEncoder:
+    """The encoder a run starts from; sizes and id are the tokenizer's, `seed` is that of fresh weights."""
+    values = model_values(model_config, vocab_size=vocab_size, pad_id=pad_id)
     config = _build_config(values, model_config)
     if model_config.sizes is not None:
         return LoadedEncoder(_random_encoder(config, seed=seed), config, "model.sizes", is_random=True)
@@ -121,7 +124,7 @@ def paddlenlp_config(stack: ErnieStack, *, labels: Sequence[str]) -> dict[str, A
     return values
 
 
-def _values_of_sizes(sizes: SizesConfig, vocab_size: int) -> dict[str, Any]:
+def _values_of_sizes(sizes: SizesConfig, vocab_size: int, pad_id: int) -> dict[str, Any]:
     return {
         "vocab_size": vocab_size,
         "hidden_size": sizes.hidden_size,
@@ -130,7 +133,7 @@ def _values_of_sizes(sizes: SizesConfig, vocab_size: int) -> dict[str, Any]:
         "intermediate_size": sizes.intermediate_size or 4 * sizes.hidden_size,
         "max_position_embeddings": sizes.max_positions,
         "type_vocab_size": 4,
-        "pad_token_id": 0,
+        "pad_token_id": pad_id,
     }
 
 
@@ -166,9 +169,13 @@ def _fresh_arrays(shapes: Shapes, *, seed: int, config: Mapping[str, Any]) -> di
     return {name: random.normal(0.0, deviations[name], shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def _check_vocabulary(values: Mapping[str, Any], vocab_size: int, where: str) -> None:
+def _check_vocabulary(values: Mapping[str, Any], vocab_size: int, pad_id: int, where: str) -> None:
     if vocab_size > values["vocab_size"]:
         what = f"the vocabulary has {vocab_size} ids, the model's table {values['vocab_size']} rows"
+        raise ModelError(where, what, "Use the vocabulary that came with the model.")
+    masked = values.get("pad_token_id", 0)
+    if masked != pad_id:
+        what = f"pad_token_id is {masked!r}, and [PAD] has id {pad_id} in the vocabulary: padding would be read as text"
         raise ModelError(where, what, "Use the vocabulary that came with the model.")
 
 

@@ -25,7 +25,7 @@ def build_stack(sizes: ModelConfig) -> Callable[..., ErnieStack]:
     def build(*, seed: int = 1, dropout: float = 0.0, num_labels: int = 3) -> ErnieStack:
         config = sizes.model_copy(update={"dropout": dropout})
         return build_classifier(
-            load_encoder(config, vocab_size=VOCAB_SIZE, seed=seed), num_labels=num_labels, seed=seed
+            load_encoder(config, vocab_size=VOCAB_SIZE, pad_id=0, seed=seed), num_labels=num_labels, seed=seed
         )
 
     return build

@@ -4,6 +4,7 @@ import json
 import pickle
 
 import numpy as np
+import paddle
 import pytest
 from safetensors.numpy import load_file, save_file
 
@@ -26,7 +27,7 @@ def folder(build_stack, tmp_path):
 
 
 def load(folder, **settings):
-    return load_encoder(ModelConfig(path=str(folder), **settings), vocab_size=VOCAB_SIZE, seed=3)
+    return load_encoder(ModelConfig(path=str(folder), **settings), vocab_size=VOCAB_SIZE, pad_id=0, seed=3)
 
 
 def change(folder, **values):
@@ -210,7 +211,7 @@ def test_index_cannot_leave_the_folder(folder):
 
 def test_vocabulary_larger_than_the_table_is_refused(folder):
     with pytest.raises(ModelError, match="61 ids, the model's table 60 rows"):
-        load_encoder(ModelConfig(path=str(folder)), vocab_size=61, seed=0)
+        load_encoder(ModelConfig(path=str(folder)), vocab_size=61, pad_id=0, seed=0)
 
 
 def test_empty_folder_says_what_is_missing(tmp_path):
@@ -231,7 +232,7 @@ def test_missing_download_says_what_to_do_offline(monkeypatch):
 
     monkeypatch.setattr(download, "resolve_file_path", fail)
     with pytest.raises(ModelError, match=r"no network(?s:.)*ernie-3\.0-medium-zh(?s:.)*set model\.path"):
-        load_encoder(ModelConfig(name="ernie-3.0-medium-sz"), vocab_size=10, seed=0)
+        load_encoder(ModelConfig(name="ernie-3.0-medium-sz"), vocab_size=10, pad_id=0, seed=0)
 
 
 def test_named_model_is_read_from_paddlenlps_cache(folder, monkeypatch, build_stack):
@@ -244,7 +245,7 @@ def test_named_model_is_read_from_paddlenlps_cache(folder, monkeypatch, build_st
         return str(found[0])
 
     monkeypatch.setattr(download, "resolve_file_path", resolve)
-    loaded = load_encoder(ModelConfig(name="someone/my-ernie"), vocab_size=VOCAB_SIZE, seed=0)
+    loaded = load_encoder(ModelConfig(name="someone/my-ernie"), vocab_size=VOCAB_SIZE, pad_id=0, seed=0)
     assert loaded.source == "someone/my-ernie"
     name = "embeddings.word_embeddings.weight"
     assert np.array_equal(dict(loaded.encoder.named_parameters())[name].numpy(), build_stack().state()[f"ernie.{name}"])
@@ -255,7 +256,7 @@ def test_fresh_pooler_depends_on_the_seed_alone(folder):
     save_file({n: a for n, a in arrays.items() if "pooler" not in n}, folder / "model.safetensors")
 
     def pooler(seed):
-        loaded = load_encoder(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE, seed=seed)
+        loaded = load_encoder(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE, pad_id=0, seed=seed)
         return loaded.encoder.pooler.dense.weight.numpy()
 
     assert np.array_equal(pooler(3), pooler(3))
@@ -264,13 +265,30 @@ def test_fresh_pooler_depends_on_the_seed_alone(folder):
 
 
 def test_values_of_a_model_are_known_without_building_it(folder, sizes):
-    assert model_values(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE)["hidden_size"] == 32
-    assert model_values(sizes, vocab_size=77)["vocab_size"] == 77
-    named = model_values(ModelConfig(name="ernie-3.0-medium-zh"), vocab_size=40_000)
+    assert model_values(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE, pad_id=0)["hidden_size"] == 32
+    assert model_values(sizes, vocab_size=77, pad_id=0)["vocab_size"] == 77
+    named = model_values(ModelConfig(name="ernie-3.0-medium-zh"), vocab_size=40_000, pad_id=0)
     assert 75e6 < num_parameters(named) < 77e6
 
 
 def test_number_of_parameters_is_that_of_the_built_model(sizes):
-    loaded = load_encoder(sizes, vocab_size=VOCAB_SIZE, seed=0)
+    loaded = load_encoder(sizes, vocab_size=VOCAB_SIZE, pad_id=0, seed=0)
     built = sum(int(np.prod(p.shape)) for p in loaded.encoder.parameters())
-    assert num_parameters(model_values(sizes, vocab_size=VOCAB_SIZE)) == built
+    assert num_parameters(model_values(sizes, vocab_size=VOCAB_SIZE, pad_id=0)) == built
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_padding_is_masked_whatever_id_the_vocabulary_gives_it(sizes, fast):
+    loaded = load_encoder(sizes, vocab_size=VOCAB_SIZE, pad_id=4, seed=0)
+    stack = build_classifier(loaded, num_labels=3, seed=0)
+    stack.eval()
+    stack.use_fast_ops(fast)
+    row = [[1, 7, 8, 0, 9, 2]]  # 0 is a token like any other here
+    padded = [[*row[0], 4, 4, 4]]
+    logits = [stack(ids, paddle.zeros_like(ids)).numpy() for ids in map(paddle.to_tensor, (row, padded))]
+    np.testing.assert_allclose(logits[0], logits[1], atol=1e-6)
+
+
+def test_a_vocabulary_with_another_padding_id_than_the_models_is_refused(folder):
+    with pytest.raises(ModelError, match=r"pad_token_id is 0, and \[PAD\] has id 4"):
+        load_encoder(ModelConfig(path=str(folder)), vocab_size=VOCAB_SIZE, pad_id=4, seed=0)

@@ -10,7 +10,7 @@ from ernie_pp.models.light_import import import_ernie
 
 def test_pretrained_encoder_equals_paddlenlps_to_the_bit(tiny_ernie):
     config = ModelConfig(path=str(tiny_ernie))
-    loaded = load_encoder(config, vocab_size=40_000, seed=0)
+    loaded = load_encoder(config, vocab_size=40_000, pad_id=0, seed=0)
     theirs = import_ernie().modeling.ErnieModel.from_pretrained(str(tiny_ernie))
     ids = paddle.to_tensor(np.random.default_rng(0).integers(1, 40_000, (3, 20)))
     theirs.eval()

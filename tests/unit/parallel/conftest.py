@@ -23,7 +23,7 @@ def make_engine() -> Callable[..., SingleProcessEngine]:
         *, loss: ClassificationLoss | None = None, dropout: float = 0.0, **settings: object
     ) -> SingleProcessEngine:
         sizes = SizesConfig(vocab="unused", num_layers=2, hidden_size=32, num_heads=2, max_positions=64)
-        loaded = load_encoder(ModelConfig(sizes=sizes, dropout=dropout), vocab_size=VOCAB_SIZE, seed=1)
+        loaded = load_encoder(ModelConfig(sizes=sizes, dropout=dropout), vocab_size=VOCAB_SIZE, pad_id=0, seed=1)
         stack = build_classifier(loaded, num_labels=NUM_LABELS, seed=1)
         config = TrainConfig(**{"learning_rate": 1e-3, "warmup": 0.0, "schedule": "constant", **settings})
         return build_engine(stack, loss=loss or ClassificationLoss(), config=config, num_steps=10, seed=4)
