@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ernie_pp.choices import DATASET_PREFIX
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers.delimited import read_delimited
-from ernie_pp.data.readers.hub import PREFIX, dataset_fingerprint, is_saved_dataset, read_dataset
+from ernie_pp.data.readers.hub import is_saved_dataset, read_dataset
 from ernie_pp.data.readers.json_array import read_json_array
 from ernie_pp.data.readers.jsonl import read_jsonl
 from ernie_pp.data.readers.settings import ReadSettings
 from ernie_pp.data.readers.sources import open_source, resolve_format
 from ernie_pp.data.rows import Fault, Place, Row
 
-__all__ = ["ReadSettings", "dataset_fingerprint", "is_dataset", "read_rows"]
+__all__ = ["ReadSettings", "is_dataset", "read_rows"]
 
 _READERS = {"tsv": read_delimited, "csv": read_delimited, "jsonl": read_jsonl, "json": read_json_array}
 
@@ -44,7 +45,7 @@ def read_rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: 
 
 def is_dataset(source: str | Path, *, settings: ReadSettings) -> bool:
     """Whether the source is read by `datasets`."""
-    named = str(source).startswith(PREFIX) or settings.format == "datasets"
+    named = str(source).startswith(DATASET_PREFIX) or settings.format == "datasets"
     return named or (str(source) != "-" and is_saved_dataset(source))
 
 

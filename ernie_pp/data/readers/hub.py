@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ernie_pp.choices import DATASET_PREFIX
 from ernie_pp.data.faults import Faults, nearest_advice
 from ernie_pp.data.readers.settings import ReadSettings, missing_columns
 from ernie_pp.data.rows import Fault, Place, Row
 from ernie_pp.errors import DataError
 
-PREFIX = "datasets:"
 _SAVED_MARKS = ("state.json", "dataset_dict.json")
+# What `datasets` 3 and 4 say when rows come from code: it must be trusted; it is not supported any more.
+_SIGNS_OF_A_PROGRAM = ("trust_remote_code", "scripts are no longer supported")
 
 
 def is_saved_dataset(path: str | Path) -> bool:
@@ -37,28 +39,31 @@ def read_dataset(source: str, *, settings: ReadSettings, faults: Faults) -> Iter
         yield Row(Place(name, index), fields)
 
 
-def dataset_fingerprint(source: str, *, split: str) -> str:
-    """The fingerprint `datasets` keeps of a loaded split."""
-    return load_split(source, split=split)._fingerprint
-
-
 def load_split(source: str, *, split: str) -> Any:
     """The `datasets.Dataset` of one split."""
     import datasets  # takes two seconds, and only this source needs it
     from datasets.exceptions import DatasetsError
 
-    name = source.removeprefix(PREFIX)
+    name = source.removeprefix(DATASET_PREFIX)
     try:
         if Path(name).exists():
             return _load_saved(Path(name), split=split, load=datasets.load_from_disk)
         name, _, subset = name.partition(":")
-        return datasets.load_dataset(name, subset or None, split=split)
+        # Left open, `datasets` asks on the terminal whether it may run a program of the data set's author.
+        return datasets.load_dataset(name, subset or None, split=split, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, DatasetsError) as error:
-        advice = (
-            "Check the name and data.*_split. Without a network: load it once where there is one, write it with "
-            "save_to_disk, and give that folder instead."
-        )
-        raise DataError(source, f'split "{split}" cannot be loaded: {error}', advice) from error
+        raise _not_loaded(source, split, error) from error
+
+
+def _not_loaded(source: str, split: str, error: Exception) -> DataError:
+    if any(sign in str(error) for sign in _SIGNS_OF_A_PROGRAM):
+        advice = "Load it in a program of your own, write it with save_to_disk, and give that folder instead."
+        return DataError(source, "is made by a program of its author, and only data is read here", advice)
+    advice = (
+        "Check the name and the split. Without a network: load it once where there is one, write it with "
+        "save_to_disk, and give that folder instead."
+    )
+    return DataError(source, f'split "{split}" cannot be loaded: {error}', advice)
 
 
 def _load_saved(path: Path, *, split: str, load: Callable[[str], Any]) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
-Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets"]
+from ernie_pp.choices import Format, Quoting
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class ReadSettings:
 
     format: Format = "auto"
     header: bool = True  # of TSV and CSV; without one the columns are named "0", "1", ...
-    quoting: Literal["auto", "none", "double"] = "auto"  # auto: double for CSV, none for TSV
+    quoting: Quoting = "auto"  # auto: double for CSV, none for TSV
     columns: tuple[str, ...] = ()
     split: str = "train"  # of a `datasets` source
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from ernie_pp.choices import FORMATS_BY_ENDING, Format
 from ernie_pp.data.faults import Faults, nearest_advice
 from ernie_pp.data.readers.lines import UTF8_BOM, other_encoding
-from ernie_pp.data.readers.settings import Format, ReadSettings, Source
+from ernie_pp.data.readers.settings import ReadSettings, Source
 from ernie_pp.data.rows import Fault, Place
 from ernie_pp.errors import ConfigError, DataError
 
-_ENDINGS: dict[str, Format] = {".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _BUFFER_BYTES = 1 << 16
 _ADVICE = {
     ".xlsx": "Save the sheet as CSV (UTF-8).",
@@ -49,7 +49,7 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
     if settings.format != "auto":
         return settings
     ending = Path(source.name).suffix.lower()
-    found = _ENDINGS.get(ending)
+    found = FORMATS_BY_ENDING.get(ending)
     if found is None and ending in ("", ".json"):
         found = _sniff_json(start)
     if found is None:

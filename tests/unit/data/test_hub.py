@@ -1,7 +1,7 @@
 import pytest
 
 from ernie_pp.data.faults import Faults
-from ernie_pp.data.readers import ReadSettings, dataset_fingerprint, is_dataset, read_rows
+from ernie_pp.data.readers import ReadSettings, is_dataset, read_rows
 from ernie_pp.errors import DataError
 
 datasets = pytest.importorskip("datasets")
@@ -64,18 +64,27 @@ def test_a_name_that_cannot_be_loaded_says_what_to_do_offline(tmp_path, monkeypa
 def test_name_subset_and_split_reach_datasets(monkeypatch):
     asked = {}
 
-    def load(name, subset, *, split):
-        asked.update(name=name, subset=subset, split=split)
+    def load(name, subset, **options):
+        asked.update(options, name=name, subset=subset)
         return datasets.Dataset.from_dict({"text": ["好"]})
 
     monkeypatch.setattr(datasets, "load_dataset", load)
     assert len(read("datasets:clue:tnews", split="validation")) == 1
-    assert asked == {"name": "clue", "subset": "tnews", "split": "validation"}
+    assert asked == {"name": "clue", "subset": "tnews", "split": "validation", "trust_remote_code": False}
 
 
-def test_the_fingerprint_follows_the_content(saved):
-    before = dataset_fingerprint(str(saved / "many"), split="train")
-    other = datasets.Dataset.from_dict({"text": ["别的"]})
-    other.save_to_disk(saved / "other")
-    assert is_dataset(saved / "other", settings=ReadSettings())
-    assert dataset_fingerprint(str(saved / "other"), split="train") != before
+def test_a_data_set_that_is_a_program_is_not_run_and_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_TRUST_REMOTE_CODE", "1")
+    (tmp_path / "rows").mkdir()
+    mark = tmp_path / "mark"
+    (tmp_path / "rows" / "rows.py").write_text(f"open({str(mark)!r}, 'w')", encoding="utf-8")
+    load = datasets.load_dataset
+    monkeypatch.setattr(datasets, "load_dataset", lambda _, *rest, **options: load(str(tmp_path / "rows"), **options))
+    with pytest.raises(DataError, match=r"a program of its author[\s\S]*save_to_disk"):
+        read("datasets:owner/rows")
+    assert not mark.exists()
+
+
+def test_a_saved_folder_is_known_as_a_dataset(saved):
+    assert is_dataset(saved / "one", settings=ReadSettings())
+    assert not is_dataset(saved, settings=ReadSettings())
