@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from ernie_pp.machine import take_back_signals
 
 LOG = logging.getLogger("ernie_pp")
 _LIBRARY = "paddle.base.libpaddle"
+# Set to anything: Paddle is loaded by `import paddle`, in case its C++ module cannot stand alone any more.
+PLAIN_PADDLE = "ERNIE_PP_PLAIN_PADDLE"
 
 
 class Session:
     """One Paddle Inference predictor. Not for several threads at once: a shared predictor gives wrong answers."""
 
-    def __init__(self, bundle: Bundle, *, threads: int = 1, onednn: bool = True) -> None:
-        self._predictor, self._paddle = _build(bundle, threads=threads, onednn=onednn)
+    def __init__(self, bundle: Bundle, *, threads: int = 1) -> None:
+        self._predictor = _build(bundle, threads=threads)
         self._names = list(bundle.manifest["inputs"])
 
     def run(self, input_ids: np.ndarray, token_type_ids: np.ndarray) -> np.ndarray:
@@ -35,7 +38,7 @@ class Session:
         return self._predictor.get_output_handle(self._predictor.get_output_names()[0]).copy_to_cpu()
 
 
-def _build(bundle: Bundle, *, threads: int, onednn: bool) -> tuple:
+def _build(bundle: Bundle, *, threads: int) -> Any:
     library = _load_library()
     config_type, create = (
         (library.AnalysisConfig, library.create_predictor) if library is not None else _import_inference()
@@ -47,10 +50,9 @@ def _build(bundle: Bundle, *, threads: int, onednn: bool) -> tuple:
     # Memory optimisation of a PIR program fails unless both of these are on.
     config.enable_new_ir(True)
     config.enable_new_executor(True)
-    if onednn:
-        config.enable_mkldnn()
-        config.set_mkldnn_cache_capacity(0)
-    return create(config), library
+    config.enable_mkldnn()
+    config.set_mkldnn_cache_capacity(0)
+    return create(config)
 
 
 def _copy_in(handle: object, array: np.ndarray) -> None:
@@ -69,9 +71,10 @@ def _import_inference() -> tuple:
 def _load_library() -> ModuleType | None:
     """Paddle's C++ module alone, in a quarter of the time of `import paddle`; None: take the ordinary way.
 
-    It is registered under the name `import paddle` looks for, so that a later import finds it loaded.
+    It is registered under the name `import paddle` looks for, so that a later import finds it loaded. The variable
+    ERNIE_PP_PLAIN_PADDLE closes this way.
     """
-    if "paddle" in sys.modules or os.environ.get("ERNIE_PP_PLAIN_PADDLE"):
+    if "paddle" in sys.modules or os.environ.get(PLAIN_PADDLE):
         return None
     spec = importlib.util.find_spec("paddle")
     folder = Path((spec.submodule_search_locations or [""])[0]) / "base" if spec is not None else None

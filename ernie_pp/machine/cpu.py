@@ -12,7 +12,9 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+Math = Literal["auto", "off"]
 MATH_SWITCH = "MKL_DEBUG_CPU_TYPE"
 _AVX512 = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
 _AVX2 = {"avx2", "fma"}
@@ -36,20 +38,31 @@ class CpuSetup:
         return f"CPU {self.model}: {self.threads} threads, {math}, freed memory {heap}"
 
 
-def set_up_cpu(*, math: str, keep_heap: bool, threads: int | None) -> CpuSetup:
+def set_up_cpu(*, math: Math, keep_heap: bool, threads: int | None) -> CpuSetup:
     """Make the switches for this process. Call it before anything imports paddle."""
-    maker, model, flags = read_cpu_info()
-    problems = []
-    late = any(name == "paddle" or name.endswith("libpaddle") for name in sys.modules)
-    if late:
-        problems.append("Paddle was loaded before the CPU switches were made; they may have no effect")
-    wanted = choose_math_switch(maker, flags) if math == "auto" else None
-    if wanted is not None:
-        os.environ.setdefault(MATH_SWITCH, wanted)
-    elif math == "off" and choose_math_switch(maker, flags) and MATH_SWITCH not in os.environ:
-        problems.append(f"the math library takes its slow path on this {maker} CPU (cpu.math: off)")
-    count = _set_threads(threads)
+    problems = ["Paddle was loaded before the CPU switches were made; they may have no effect"] if _is_late() else []
+    slow_path = switch_math(math, off="cpu.math: off")
+    problems += [slow_path] if slow_path is not None else []
+    _, model, _ = read_cpu_info()
+    count = set_threads(threads)
     return CpuSetup(model, os.environ.get(MATH_SWITCH), keep_heap and _keep_heap(), count, tuple(problems))
+
+
+def switch_math(math: Math, *, off: str) -> str | None:
+    """Choose the math library's fast path under "auto"; what is still slow and why, or None.
+
+    Sets one variable of this process, MKL_DEBUG_CPU_TYPE, on AMD CPUs and where the user did not; `off` is what the
+    user wrote to have it left alone.
+    """
+    maker, _, flags = read_cpu_info()
+    wanted = choose_math_switch(maker, flags)
+    if wanted is None or MATH_SWITCH in os.environ:
+        return None
+    what = f"the math library takes its slow path on this {maker} CPU"
+    if math == "off":
+        return f"{what} ({off})"
+    os.environ[MATH_SWITCH] = wanted
+    return f"{what} (Paddle was loaded before)" if _is_late() else None
 
 
 def choose_math_switch(maker: str, flags: set[str]) -> str | None:
@@ -74,8 +87,11 @@ def read_cpu_info(path: Path = Path("/proc/cpuinfo")) -> tuple[str, str, set[str
     return values.get("vendor_id", ""), values.get("model name", "unknown"), set(values.get("flags", "").split())
 
 
-def _set_threads(wanted: int | None) -> int:
-    """Paddle computes in one thread unless told otherwise; what the user's environment says is kept."""
+def set_threads(wanted: int | None) -> int:
+    """Set the number of math threads of this process (none: as the environment says, else one a core); returns it.
+
+    For processes of our own: the variables hold for every library the process loads.
+    """
     given = os.environ.get("OMP_NUM_THREADS", "")
     count = wanted or (int(given) if given.isdigit() and int(given) > 0 else count_cores())
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
@@ -83,6 +99,10 @@ def _set_threads(wanted: int | None) -> int:
     # than one, and 1.4 times as fast as one when they sleep.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return count
+
+
+def _is_late() -> bool:
+    return any(name == "paddle" or name.endswith("libpaddle") for name in sys.modules)
 
 
 def count_cores() -> int:

@@ -7,7 +7,7 @@ import sys
 import pytest
 import sample_run
 
-from ernie_pp.machine import count_cores, cpu, set_up_cpu
+from ernie_pp.machine import count_cores, cpu, set_up_cpu, switch_math
 from ernie_pp.machine.cpu import MATH_SWITCH, choose_math_switch, read_cpu_info
 
 AVX2 = {"avx2", "fma", "sse4_2"}
@@ -109,6 +109,20 @@ def test_too_late_is_said(fresh, monkeypatch):
     fresh("GenuineIntel", AVX2)
     monkeypatch.setitem(sys.modules, "paddle", sys)
     assert "loaded before" in set_up_cpu(math="auto", keep_heap=False, threads=None).problems[0]
+
+
+def test_the_math_switch_alone_sets_no_threads(fresh, monkeypatch):
+    fresh("AuthenticAMD", AVX2)
+    assert (
+        switch_math("off", off="--math off")
+        == "the math library takes its slow path on this AuthenticAMD CPU (--math off)"
+    )
+    assert MATH_SWITCH not in os.environ
+    assert switch_math("auto", off="") is None and os.environ[MATH_SWITCH] == "5"
+    assert "OMP_NUM_THREADS" not in os.environ
+    monkeypatch.delenv(MATH_SWITCH)
+    monkeypatch.setitem(sys.modules, "paddle", sys)
+    assert "Paddle was loaded before" in switch_math("auto", off="")
 
 
 @pytest.mark.parametrize("keep_heap", [True, False])

@@ -1,13 +1,18 @@
 """The Predictor takes what a program has, and says what it cannot take."""
 
+import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import sample_run
 
 from ernie_pp.errors import DataError, ModelError
+from ernie_pp.machine.cpu import MATH_SWITCH
 from ernie_pp.serving import Predictor
+from ernie_pp.serving import predictor as predictor_module
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +83,33 @@ def test_what_is_no_text_is_named(predictor, given, match):
 def test_second_texts_are_refused_by_a_model_of_single_texts(predictor):
     with pytest.raises(DataError, match="trained on single texts"):
         predictor(["好"], ["坏"])
+
+
+CODE = """
+import json, os, sys
+before = dict(os.environ)
+from ernie_pp.machine.cpu import MATH_SWITCH
+from ernie_pp.serving import Predictor
+from ernie_pp.serving import predictor as predictor_module
+predictor = Predictor(sys.argv[1], threads=2, math=sys.argv[2])
+predictor(["房间很干净"])
+print(json.dumps(sorted(name for name in os.environ if os.environ[name] != before.get(name))))
+"""
+
+
+@pytest.mark.parametrize("math", ["auto", "off"])
+def test_no_variable_of_the_users_process_is_set_but_the_math_switch(small_run, math):
+    variables = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_WAIT_POLICY", MATH_SWITCH)
+    environment = {name: value for name, value in sample_run.environment().items() if name not in variables}
+    command = [sys.executable, "-c", CODE, str(small_run / "bundle"), math]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert set(json.loads(done.stdout)) <= ({MATH_SWITCH} if math == "auto" else set())
+
+
+def test_what_stays_slow_is_said(small_run, monkeypatch, caplog):
+    monkeypatch.setattr(predictor_module, "switch_math", lambda math, *, off: f"slow ({math}, {off})")
+    Predictor(small_run / "bundle", threads=1, math="off")
+    assert "slow (off, math: off)" in caplog.text
 
 
 def test_a_damaged_bundle_is_refused(small_run, tmp_path):
