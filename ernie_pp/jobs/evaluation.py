@@ -13,9 +13,9 @@ from ernie_pp.jobs.splits import keep_short_enough, read_examples, tokenise
 from ernie_pp.models.ernie import load_classifier
 from ernie_pp.tasks import load_codec, load_task
 from ernie_pp.text.tokenizer import Tokenizer
-from ernie_pp.training.build import build_engine
+from ernie_pp.training.build import build_forward
 from ernie_pp.training.checkpoint import read_settings
-from ernie_pp.training.evaluate import compute_logits
+from ernie_pp.training.logits import compute_logits
 
 
 def evaluate_model(config: RunConfig, model: Path, *, data: str, labels: LabelSet, cache: Path) -> Any:
@@ -31,11 +31,9 @@ def evaluate_model(config: RunConfig, model: Path, *, data: str, labels: LabelSe
     examples = read_examples(config, task, "test", data, faults)
     examples = keep_short_enough(config, task, tokenizer, examples, faults)
     split = tokenise(config, task, tokenizer, name="data", source=data, examples=examples, cache=cache)
-    loss = task.build_loss(split.rows.targets)
     train = config.train.model_copy(update={"precision": "fp32"}) if device == "cpu" else config.train
-    engine = build_engine(load_classifier(model), loss=loss, config=train, num_steps=1, seed=config.seed)
     logits = compute_logits(
-        engine,
+        build_forward(load_classifier(model), config=train),
         split.rows,
         max_tokens=config.train.micro_batch_tokens,
         pad_id=tokenizer.pad_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ernie_pp.models.ernie import paddlenlp_config
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import Engine
 from ernie_pp.training.checkpoint import save_model_folder
-from ernie_pp.training.evaluate import compute_logits
+from ernie_pp.training.logits import compute_logits
 from ernie_pp.training.loop import Hooks, train
 from ernie_pp.training.record import RunRecord
 from ernie_pp.training.run_folder import RunFolder
@@ -30,9 +31,10 @@ LOG = logging.getLogger("ernie_pp")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One evaluation of a split: its step, logits [rows, labels], decision rule and figures."""
+    """One evaluation on dev: its step, the best metric's value, logits [rows, ...], decision rule and figures."""
 
     step: int
+    value: float
     logits: np.ndarray
     decoding: Any
     evaluation: Any
@@ -46,17 +48,12 @@ class Fit:
     ) -> None:
         self.config, self.prepared, self.folder = config, prepared, folder
         self.stack, self.engine = stack, engine
-        self._last: Outcome | None = None
-        self._best: Outcome | None = None
 
     def run(self, record: RunRecord) -> Outcome:
         """The best dev evaluation; its model stands in best/."""
-        self.record = record
-        hooks = Hooks(evaluate=self._evaluate, keep=self._keep)
+        hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self._keep)
         rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
-        train(self.engine, rows, self.config, pad_id=pad_id, hooks=hooks, record=record)
-        assert self._best is not None
-        return self._best
+        return train(self.engine, rows, self.config, pad_id=pad_id, hooks=hooks, record=record)
 
     def logits(self, split: Split) -> np.ndarray:
         """The engine's present answers on a split."""
@@ -68,30 +65,27 @@ class Fit:
             title=f"evaluating {split.name}",
         )
 
-    def _evaluate(self, step: int) -> float:
+    def _evaluate(self, record: RunRecord, step: int) -> Outcome:
         task, dev = self.prepared.task, self.prepared.splits["dev"]
         logits = self.logits(dev)
         decoding = task.settle_decoding(logits, dev.rows.targets)
         evaluation = task.measure(logits, dev.rows.targets, decoding)
-        self._last = Outcome(step, logits, decoding, evaluation)
-        self.record.write("evaluate", step, {"split": "dev", **evaluation.values})
+        record.write("evaluate", step, {"split": "dev", **evaluation.values})
         name = task.best_metric()
         LOG.info("step %d: dev %s %.4f", step, name, evaluation.values[name])
-        return evaluation.values[name]
+        return Outcome(step, evaluation.values[name], logits, decoding, evaluation)
 
-    def _keep(self, step: int) -> None:
-        best, task = self._last, self.prepared.task
-        assert best is not None
+    def _keep(self, best: Outcome) -> None:
+        task = self.prepared.task
         save_model_folder(
             self.folder.best,
             weights=self.stack.state(),
             config=paddlenlp_config(self.stack, labels=task.labels.names),
             settings=build_model_settings(
-                self.config, task, decoding=best.decoding, step=step, dev=best.evaluation.to_json()
+                self.config, task, decoding=best.decoding, step=best.step, dev=best.evaluation.to_json()
             ),
             save_extras=self._save_extras,
         )
-        self._best = best
 
     def _save_extras(self, folder: Path) -> None:
         # The rows an export of this folder is checked with, so that it needs no other file of the run.

@@ -32,15 +32,19 @@ class EngineState:
     scalars: Mapping[str, float]
 
 
-class Engine(Protocol):
-    """Trains and computes a model; the micro-batches of a call are the same on every rank."""
-
-    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
-        """One optimizer update from the gradient of the mean loss over all rows; steps count from 0."""
-        ...
+class ForwardPass(Protocol):
+    """Computes a model; the micro-batches of a call are the same on every rank."""
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits of each micro-batch in turn, without dropout."""
+        ...
+
+
+class Engine(ForwardPass, Protocol):
+    """Trains a model too."""
+
+    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
+        """One optimizer update from the gradient of the mean loss over all rows; steps count from 0."""
         ...
 
     def state(self) -> EngineState:

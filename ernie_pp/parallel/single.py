@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from ernie_pp.errors import NumericError
 from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import EngineState, StepResult
+from ernie_pp.parallel.forward import Autocast, SingleProcessForward, input_tensors
 
 LOG = logging.getLogger("ernie_pp")
 MOST_SKIPPED_IN_A_ROW = 3
@@ -48,12 +48,11 @@ class Updater(Protocol):
     def load_state(self, state: Any) -> None: ...
 
 
-class Casting(Protocol):
+class Casting(Autocast, Protocol):
     """The number types of the forward pass, and the scale of the loss."""
 
     scale: float
 
-    def autocast(self) -> AbstractContextManager[Any]: ...
     def record(self, *, is_finite: bool) -> bool: ...
     def state(self) -> dict[str, float]: ...
     def load_state(self, state: Any) -> None: ...
@@ -115,11 +114,7 @@ class SingleProcessEngine:
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits [rows, labels] of each micro-batch as it is asked for."""
-        for batch in micro_batches:
-            self.stack.eval()
-            with paddle.no_grad(), self.parts.casting.autocast():
-                logits = self.stack(*_inputs(batch))
-            yield logits.astype("float32").numpy()
+        return SingleProcessForward(self.stack, self.parts.casting).forward(micro_batches)
 
     def state(self) -> EngineState:
         """A copy of weights, optimizer and loss scale."""
@@ -150,7 +145,7 @@ class SingleProcessEngine:
         return paddle.stack(shares).numpy()
 
     def _share(self, batch: MicroBatch, step_weight: _StepWeight, key: DropoutKey) -> paddle.Tensor:
-        inputs, targets = _inputs(batch), paddle.to_tensor(_targets(batch))
+        inputs, targets = input_tensors(batch), paddle.to_tensor(_targets(batch))
 
         def forward(pass_index: int) -> paddle.Tensor:
             self.stack.set_dropout_key(key.plus(pass_index))
@@ -188,10 +183,6 @@ class SingleProcessEngine:
 
     def _count_tokens(self, batch: MicroBatch) -> int:
         return int((batch.input_ids != self.stack.config.pad_token_id).sum())
-
-
-def _inputs(batch: MicroBatch) -> tuple[paddle.Tensor, paddle.Tensor]:
-    return paddle.to_tensor(batch.input_ids), paddle.to_tensor(batch.token_type_ids)
 
 
 def _targets(batch: MicroBatch) -> np.ndarray:

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,20 +34,24 @@ class Length:
     eval_every: int
 
 
+class Outcome(Protocol):
+    """One evaluation; `value` is that of the metric the best is chosen by, larger being better."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def value(self) -> float: ...
+
+
+Kind = TypeVar("Kind", bound=Outcome)
+
+
 @dataclass(frozen=True)
-class Best:
-    """The best evaluation: its step and the metric's value."""
+class Hooks(Generic[Kind]):
+    """What the loop calls: `evaluate(step)` measures the model, `keep(outcome)` saves it as the best so far."""
 
-    step: int
-    value: float
-
-
-@dataclass(frozen=True)
-class Hooks:
-    """What the loop calls: `evaluate(step)` returns the value of the best metric, `keep(step)` saves the model."""
-
-    evaluate: Callable[[int], float]
-    keep: Callable[[int], None]
+    evaluate: Callable[[int], Kind]
+    keep: Callable[[Kind], None]
 
 
 def plan_length(num_rows: int, config: TrainConfig) -> Length:
@@ -59,10 +64,12 @@ def plan_length(num_rows: int, config: TrainConfig) -> Length:
     return Length(steps_per_epoch, num_steps, config.eval_every or steps_per_epoch)
 
 
-def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, hooks: Hooks, record: RunRecord) -> Best:
+def train(
+    engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, hooks: Hooks[Kind], record: RunRecord
+) -> Kind:
     """Train for the configured length and return the best evaluation; the last step is always evaluated."""
     length = plan_length(len(rows), config.train)
-    selection, window = _Selection(config.train.patience), _Window(record, length)
+    selection, window = _Selection(config.train.patience, hooks), _Window(record, length)
     steps = zip(range(1, length.num_steps + 1), _steps(rows, config, pad_id), strict=False)
     with track("training", length.num_steps, unit="steps") as tracker:
         window.start()
@@ -75,12 +82,13 @@ def train(engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, ho
                 window.write(step)
             tracker.advance(1, **window.shown)
             if step % length.eval_every == 0 or last:
-                selection.offer(step, hooks)
+                selection.offer(step)
                 window.start()
                 if selection.is_over:
                     LOG.info("stopping early: no better evaluation in the last %d", selection.num_worse)
                     break
         window.write_rest(step)
+    assert selection.best is not None, "the last step is evaluated"
     return selection.best
 
 
@@ -93,26 +101,26 @@ def _steps(rows: TokenRows, config: RunConfig, pad_id: int) -> Iterator[list[Mic
             yield [build_micro_batch(rows, part, pad_id=pad_id) for part in parts]
 
 
-class _Selection:
+class _Selection(Generic[Kind]):
     """Keeps the best evaluation and counts the ones since that were not better."""
 
-    def __init__(self, patience: int | None) -> None:
-        self.patience = patience
-        self.best = Best(0, -math.inf)
+    def __init__(self, patience: int | None, hooks: Hooks[Kind]) -> None:
+        self.patience, self.hooks = patience, hooks
+        self.best: Kind | None = None
         self.num_worse = 0
 
     @property
     def is_over(self) -> bool:
         return self.patience is not None and self.num_worse >= self.patience
 
-    def offer(self, step: int, hooks: Hooks) -> None:
-        value = hooks.evaluate(step)
-        if math.isnan(value):
+    def offer(self, step: int) -> None:
+        outcome = self.hooks.evaluate(step)
+        if math.isnan(outcome.value):
             what = "the metric of the best checkpoint is not a number"
             raise NumericError(f"evaluation at step {step}", what, "Lower train.learning_rate, or check the dev rows.")
-        if value > self.best.value:
-            hooks.keep(step)
-            self.best, self.num_worse = Best(step, value), 0
+        if self.best is None or outcome.value > self.best.value:
+            self.hooks.keep(outcome)
+            self.best, self.num_worse = outcome, 0
         else:
             self.num_worse += 1
 
@@ -140,7 +148,9 @@ class _Window:
             self.write(step)
 
     def write(self, step: int) -> None:
-        loss = float(np.mean([result.loss for result in self.results]))
+        # The loss of a skipped step is no number: one of them must not hide the others'.
+        losses = [result.loss for result in self.results if not result.is_skipped]
+        loss = float(np.mean(losses)) if losses else math.nan
         tokens_per_s = sum(result.num_tokens for result in self.results) / self.seconds
         values = {
             "epoch": round(step / self.length.steps_per_epoch, 4),
@@ -148,6 +158,7 @@ class _Window:
             "learning_rate": self.results[-1].learning_rate,
             "grad_norm": self.results[-1].grad_norm,
             "tokens_per_s": round(tokens_per_s, 1),
+            "num_skipped": len(self.results) - len(losses),
             "step_time_s": round(self.seconds / len(self.results), 4),
             "peak_memory_bytes": self.record.peak_memory_bytes(),
         }

@@ -19,6 +19,7 @@ LOG_FIELDS = {
     "loss",
     "learning_rate",
     "grad_norm",
+    "num_skipped",
     "tokens_per_s",
     "step_time_s",
     "peak_memory_bytes",

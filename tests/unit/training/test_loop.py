@@ -3,6 +3,7 @@
 import json
 import math
 import signal
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
 from ernie_pp.parallel.engine import StepResult
 from ernie_pp.training import loop
-from ernie_pp.training.evaluate import compute_logits
+from ernie_pp.training.logits import compute_logits
 from ernie_pp.training.loop import Hooks, plan_length, train
 from ernie_pp.training.record import RunRecord
 
@@ -28,11 +29,17 @@ class Engine:
         self.steps.append(np.concatenate([batch.row_indexes for batch in micro_batches]).tolist())
         num_tokens = sum(int((batch.input_ids > 0).sum()) for batch in micro_batches)
         loss = self.losses[step] if self.losses is not None else 1.0 / (step + 1)
-        return StepResult(loss, 0.5, 1e-3, len(self.steps[-1]), num_tokens)
+        return StepResult(loss, 0.5, 1e-3, len(self.steps[-1]), num_tokens, not math.isfinite(loss))
 
     def forward(self, micro_batches):
         for batch in micro_batches:
             yield np.stack([batch.row_indexes, -batch.row_indexes], axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    step: int
+    value: float
 
 
 class Record:
@@ -67,12 +74,13 @@ def _train(values=None, losses=None, rows=None, **settings):
 
     def evaluate(step):
         evaluated.append(step)
-        return next(given)
+        return Outcome(step, next(given))
 
     config = RunConfig(
         task="cls", output_dir="unused", train=TrainConfig(**{"batch_size": 5, "log_every": 3, **settings})
     )
-    best = train(engine, rows or _rows(), config, pad_id=0, hooks=Hooks(evaluate, kept.append), record=record)
+    hooks = Hooks(evaluate, lambda outcome: kept.append(outcome.step))
+    best = train(engine, rows or _rows(), config, pad_id=0, hooks=hooks, record=record)
     return best, engine, record, evaluated, kept
 
 
@@ -159,7 +167,8 @@ def test_a_stop_signal_waits_for_the_end_of_the_step():
 
     config = RunConfig(task="cls", output_dir="unused", train=TrainConfig(batch_size=5))
     with pytest.raises(KeyboardInterrupt):
-        train(Signalled(), _rows(), config, pad_id=0, hooks=Hooks(lambda _: 0.5, lambda _: None), record=Record())
+        hooks = Hooks(lambda step: Outcome(step, 0.5), lambda _: None)
+        train(Signalled(), _rows(), config, pad_id=0, hooks=hooks, record=Record())
     assert finished == [0, 1, 2]
 
 
@@ -174,6 +183,13 @@ def test_log_lines_hold_means_over_their_steps():
     assert lines == [("train", 3, 3.0, 0.6), ("train", 5, 6.0, 1.0)]
     values = record.lines[0][2]
     assert (values["learning_rate"], values["grad_norm"], values["peak_memory_bytes"]) == (1e-3, 0.5, 7)
+
+
+def test_a_skipped_step_is_counted_and_does_not_hide_the_loss_of_the_others():
+    _, _, record, *_ = _train(losses=[1.0, math.nan, 6.0, math.inf, math.nan], max_steps=5)
+    first, second = (values for _, _, values in record.lines)
+    assert (first["loss"], first["num_skipped"]) == (3.5, 1)
+    assert math.isnan(second["loss"]) and second["num_skipped"] == 2
 
 
 def test_speed_counts_tokens_of_steps_and_no_evaluation(monkeypatch):

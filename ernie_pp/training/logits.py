@@ -8,17 +8,17 @@ from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
 from ernie_pp.machine import held_signals
-from ernie_pp.parallel.engine import Engine
+from ernie_pp.parallel.engine import ForwardPass
 from ernie_pp.progress import track
 
 
-def compute_logits(engine: Engine, rows: TokenRows, *, max_tokens: int, pad_id: int, title: str) -> np.ndarray:
+def compute_logits(model: ForwardPass, rows: TokenRows, *, max_tokens: int, pad_id: int, title: str) -> np.ndarray:
     """float32 [rows, ...] from the last layer, whatever order and size the micro-batches have; all finite."""
     batches = order_for_evaluation(rows.lengths, max_tokens=max_tokens)
     parts: list[np.ndarray] = []
     with track(title, len(rows.lengths), unit="rows") as tracker:
         micro_batches = (build_micro_batch(rows, batch, pad_id=pad_id) for batch in batches)
-        answers = engine.forward(micro_batches)
+        answers = model.forward(micro_batches)
         for indexes in batches:
             with held_signals():
                 parts.append(next(answers))
