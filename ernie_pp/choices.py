@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets"]
 Quoting = Literal["auto", "none", "double"]
 OnError = Literal["stop", "skip"]
+Math = Literal["auto", "off"]
 Truncate = Literal["head", "tail", "middle", "error"]
 
 # Stands before the name of a data set that `datasets` loads, where else the path of a file would stand.
@@ -19,3 +21,17 @@ FORMATS_BY_ENDING: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+
+
+def may_be_table(source: str, form: Format) -> bool:
+    """Whether a source may be TSV or CSV, as far as its name and the format tell."""
+    if form != "auto":
+        return form in ("tsv", "csv")
+    ending = Path(source).suffix.lower()
+    known = FORMATS_BY_ENDING.get(ending)
+    return not may_be_dataset(source, form) and (known in ("tsv", "csv") if known else ending != ".json")
+
+
+def may_be_dataset(source: str, form: Format) -> bool:
+    """Whether a source is read by `datasets`: by its prefix, by the format, or as a folder."""
+    return source.startswith(DATASET_PREFIX) or form == "datasets" or Path(source).is_dir()

@@ -8,10 +8,12 @@ import logging
 import os
 import signal
 import sys
+import typing
 import warnings
 from collections.abc import Callable, Sequence
 
 from ernie_pp import __version__
+from ernie_pp.choices import Format, Math, OnError, Quoting
 from ernie_pp.errors import ErniePPError
 
 
@@ -111,16 +113,32 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--input", metavar="FILE", help="rows to predict; - reads standard input")
     source.add_argument("--text", metavar="TEXT", nargs="+", help="texts given here")
     parser.add_argument("--output", metavar="FILE", default="-", help="predictions; - (default) writes standard output")
-    parser.add_argument("--format", default="auto", choices=("auto", "tsv", "csv", "jsonl", "json", "datasets"))
+    parser.add_argument("--format", default="auto", choices=typing.get_args(Format))
     parser.add_argument("--output-format", default="auto", choices=("auto", "jsonl", "csv", "tsv"))
     parser.add_argument("--text-column", metavar="NAME", help="column of the text (default: as in training)")
     parser.add_argument("--pair-column", metavar="NAME", help="column of the second text (default: as in training)")
-    parser.add_argument("--no-header", action="store_true", help="TSV and CSV: the first line is a row")
-    parser.add_argument("--on-error", default="stop", choices=("stop", "skip"), help="what a bad row does")
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="TSV and CSV: the first line names the columns, or is a row (default: as in training)",
+    )
+    parser.add_argument(
+        "--quoting",
+        choices=typing.get_args(Quoting),
+        help='TSV and CSV: whether fields may stand in "..." (default: as in training)',
+    )
+    parser.add_argument("--split", metavar="NAME", help="split of a datasets: source (default: train)")
+    parser.add_argument("--on-error", default="stop", choices=typing.get_args(OnError), help="what a bad row does")
     parser.add_argument(
         "--batch-tokens", type=_positive, default=4096, metavar="N", help="most tokens computed at once"
     )
     parser.add_argument("--threads", type=_positive, metavar="N", help="math threads (default: one a core)")
+    parser.add_argument(
+        "--math",
+        default="auto",
+        choices=typing.get_args(Math),
+        help="auto: choose the math library's fast path on AMD CPUs",
+    )
     parser.set_defaults(run=_predict)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from ernie_pp.choices import DATASET_PREFIX, FORMATS_BY_ENDING, Format
+from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
 from ernie_pp.config.load import report
 from ernie_pp.config.schema import RunConfig, Section
 
@@ -42,11 +41,11 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
     if data.format not in ("auto", "datasets") and any(source.startswith(DATASET_PREFIX) for source in sources):
         yield f"data.format is {data.format}, but a {DATASET_PREFIX} source is named"
     for name in ("header", "quoting"):
-        if _is_set(data, name) and sources and not any(_may_be_table(source, data.format) for source in sources):
+        if _is_set(data, name) and sources and not any(may_be_table(source, data.format) for source in sources):
             yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"
     for name in ("train", "dev", "test"):
         source = getattr(data, name)
-        if _is_set(data, f"{name}_split") and not (source and _may_be_dataset(source, data.format)):
+        if _is_set(data, f"{name}_split") and not (source and may_be_dataset(source, data.format)):
             what = f"data.{name} is {source}" if source else f"data.{name} is not given"
             yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
     if data.text_pair is not None and data.text_pair == data.text:
@@ -84,20 +83,6 @@ def _train_rules(config: RunConfig) -> Iterator[str]:
         yield "train.rdrop_alpha has no effect: without dropout (model.dropout: 0) both passes are the same"
     if train.schedule == "constant" and train.warmup == 1.0:
         yield "train.warmup 1.0 never reaches the learning rate"
-
-
-def _may_be_table(source: str, form: Format) -> bool:
-    """Whether a source may be TSV or CSV, as far as its name and the format tell."""
-    if form != "auto":
-        return form in ("tsv", "csv")
-    ending = Path(source).suffix.lower()
-    known = FORMATS_BY_ENDING.get(ending)
-    return not _may_be_dataset(source, form) and (known in ("tsv", "csv") if known else ending != ".json")
-
-
-def _may_be_dataset(source: str, form: Format) -> bool:
-    """Whether a source is read by `datasets`: by its prefix, by the format, or as a folder."""
-    return source.startswith(DATASET_PREFIX) or form == "datasets" or Path(source).is_dir()
 
 
 def _is_set(section: Section, name: str) -> bool:

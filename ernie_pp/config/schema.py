@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from ernie_pp.choices import Format, OnError, Quoting, Truncate
+from ernie_pp.choices import Format, Math, OnError, Quoting, Truncate
 
 
 def _tuple_from_list(value: object) -> object:
@@ -203,9 +203,7 @@ class TrainConfig(Section):
 class CpuConfig(Section):
     """CPU settings that must be made before Paddle is loaded."""
 
-    math: Literal["auto", "off"] = Field(
-        default="auto", description="auto: choose the math library's fast path on AMD CPUs"
-    )
+    math: Math = Field(default="auto", description="auto: choose the math library's fast path on AMD CPUs")
     keep_heap: bool = Field(
         default=True, description="keep freed memory instead of returning it to the system at each step"
     )

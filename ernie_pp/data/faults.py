@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import NoReturn
 
-from ernie_pp.data.rows import Fault
+from ernie_pp.choices import OnError
+from ernie_pp.data.rows import Fault, Place
 from ernie_pp.durable import write_text
 from ernie_pp.errors import DataError
+from ernie_pp.nearest import nearest_name
 
 MAX_EXCERPT = 60
 # Skipped rows that are remembered one by one; more are only counted, so that memory stays bounded.
@@ -23,7 +24,7 @@ _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 class Faults:
     """Faults found so far: `stop` raises one DataError with all of them, `skip` keeps them for the run's list."""
 
-    def __init__(self, *, on_error: Literal["stop", "skip"] = "stop", limit: int = 20) -> None:
+    def __init__(self, *, on_error: OnError = "stop", limit: int = 20) -> None:
         self.on_error = on_error
         self.limit = limit
         self.count = 0
@@ -72,12 +73,18 @@ def excerpt(value: object, *, limit: int = MAX_EXCERPT) -> str:
     return safe if len(safe) <= limit and len(text) <= limit else safe[: limit - 1] + "…"
 
 
+def too_long(place: Place, column: str, *, length: int, limit: int) -> Fault:
+    """The fault of a text (or pair, its columns joined by " + ") over a length limit that refuses to cut."""
+    advice = "Shorten it, raise text.max_length, or set text.truncate to cut it."
+    return Fault(place, column, f"{length} tokens", f"at most {limit} tokens (text.max_length)", advice)
+
+
 def nearest_advice(name: str, names: Iterable[str]) -> str:
     """One sentence that names the most similar of the known names, or lists the first few of them."""
     known = list(names)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if close:
-        return f'Did you mean "{excerpt(close[0])}"?'
+    nearest = nearest_name(name, known)
+    if nearest is not None:
+        return f'Did you mean "{excerpt(nearest)}"?'
     shown = ", ".join(f'"{excerpt(one, limit=30)}"' for one in known[:10])
     return f"There are: {shown}{', …' if len(known) > 10 else ''}." if known else "There are none."
 

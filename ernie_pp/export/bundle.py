@@ -18,6 +18,8 @@ PROGRAM, PARAMETERS = "model.json", "model.pdiparams"
 NEEDED = (PROGRAM, PARAMETERS, VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE)
 MAX_MANIFEST_BYTES = 8 << 20
 _FIELDS = {"task": str, "files": dict, "text": dict, "columns": dict, "decode": dict, "inputs": list}
+# How rows were read in training: the words of `predict` that are not given are these.
+_COLUMNS = {"text", "text_pair", "header", "quoting"}
 _AGAIN = "Copy the bundle again, whole, or export it again."
 
 
@@ -100,6 +102,9 @@ def _check_manifest(path: Path, manifest: object) -> None:
     values = {name: value for name, value in manifest.items() if name != "sha256"}
     if manifest.get("sha256") != _digest(values):
         raise ModelError(str(path), "has other content than when it was exported (sha256)", _AGAIN)
+    if set(manifest["columns"]) != _COLUMNS:
+        what = f"has columns {', '.join(sorted(manifest['columns']))}, expected {', '.join(sorted(_COLUMNS))}"
+        raise ModelError(str(path), what, "Train and export with this version of ernie_pp.")
     missing = [name for name in NEEDED if name not in manifest["files"]]
     if missing:
         raise ModelError(str(path), f"does not name {', '.join(missing)}", _AGAIN)

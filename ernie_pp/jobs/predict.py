@@ -9,17 +9,25 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from ernie_pp.data.faults import Faults
+from ernie_pp.choices import (
+    DATASET_PREFIX,
+    Format,
+    Math,
+    OnError,
+    Quoting,
+    may_be_dataset,
+    may_be_table,
+)
+from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
-from ernie_pp.data.readers.settings import Format
 from ernie_pp.data.rows import Place, Row
 from ernie_pp.errors import ConfigError, DataError
-from ernie_pp.jobs.lengths import too_long
 from ernie_pp.jobs.prediction_writers import OutputFormat, Writer, open_writer
+from ernie_pp.machine import set_threads
 from ernie_pp.serving import Predictor
 from ernie_pp.tasks import load_codec
 
@@ -41,22 +49,27 @@ class PredictOptions:
     output_format: OutputFormat
     text_column: str | None
     pair_column: str | None
-    no_header: bool
-    on_error: Literal["stop", "skip"]
+    header: bool | None
+    quoting: Quoting | None
+    split: str | None
+    on_error: OnError
     batch_tokens: int
     threads: int | None
+    math: Math
 
 
 def predict_file(options: PredictOptions) -> int:
     """Write every row of the input with its prediction, in order; returns the number of rows."""
     _check_words(options)
-    predictor = Predictor(options.bundle, threads=options.threads, batch_tokens=options.batch_tokens)
+    threads = set_threads(options.threads)
+    predictor = Predictor(options.bundle, threads=threads, batch_tokens=options.batch_tokens, math=options.math)
     _check_pairs(options, takes_pairs=predictor.takes_pairs)
+    columns = _columns(options, predictor)
     faults = Faults(on_error=options.on_error)
     tally = _Tally()
     with open_writer(options.output, options.output_format) as writer:
-        for chunk in _chunks(_read(options, predictor, faults)):
-            kept = _short_enough(predictor, chunk, faults)
+        for chunk in _chunks(_read(options, predictor, columns, faults)):
+            kept = _short_enough(predictor, chunk, columns, faults)
             faults.check()
             tally.add(_answer(predictor, kept, writer))
     for fault in faults.listed:
@@ -94,12 +107,30 @@ def _check_words(options: PredictOptions) -> None:
     about_files = {
         "--text-column": options.text_column,
         "--pair-column": options.pair_column,
-        "--no-header": options.no_header,
         "--format": options.format != "auto",
+        **_table_words(options),
+        "--split": options.split,
     }
     idle = [word for word, given in about_files.items() if given]
     if options.text is not None and idle:
         raise ConfigError(idle[0], "has no effect on --text: it is about the rows of --input", "Leave one of them out.")
+    if options.input is not None:
+        _check_words_of_formats(options, options.input)
+
+
+def _check_words_of_formats(options: PredictOptions, source: str) -> None:
+    word = next((word for word, given in _table_words(options).items() if given), None)
+    if word is not None and not may_be_table(source, options.format):
+        raise ConfigError(word, f"has no effect on {source}: it is about TSV and CSV", "Leave it out.")
+    if options.split is not None and not may_be_dataset(source, options.format):
+        what = f"has no effect on {source}: only a {DATASET_PREFIX} source has splits"
+        raise ConfigError("--split", what, "Leave it out.")
+
+
+def _table_words(options: PredictOptions) -> dict[str, bool]:
+    """The words about TSV and CSV, and whether each is given."""
+    header = "--header" if options.header else "--no-header"
+    return {header: options.header is not None, "--quoting": options.quoting is not None}
 
 
 def _check_pairs(options: PredictOptions, *, takes_pairs: bool) -> None:
@@ -110,23 +141,38 @@ def _check_pairs(options: PredictOptions, *, takes_pairs: bool) -> None:
         raise ConfigError("--pair-column", "has no effect: this bundle was trained on single texts", "Leave it out.")
 
 
-def _read(options: PredictOptions, predictor: Predictor, faults: Faults) -> Iterator[tuple[dict, Any]]:
+def _columns(options: PredictOptions, predictor: Predictor) -> Any:
+    """Which fields of a row hold the text and, where the bundle takes pairs, the second one."""
+    codec, trained = load_codec(predictor.bundle.task), predictor.bundle.manifest["columns"]
+    if options.text is not None:
+        return codec.example.Columns("text", None, None)
+    pair = (options.pair_column or trained["text_pair"]) if predictor.takes_pairs else None
+    return codec.example.Columns(options.text_column or trained["text"], pair, None)
+
+
+def _read(options: PredictOptions, predictor: Predictor, columns: Any, faults: Faults) -> Iterator[tuple[dict, Any]]:
     """(the row's fields, its example) of every sound row."""
     codec = load_codec(predictor.bundle.task)
     trained = predictor.bundle.manifest["columns"]
     if options.text is not None:
-        columns = codec.example.Columns("text", None, None)
         rows: Iterator[Row] = iter(_given_rows(options.text))
     else:
-        pair = (options.pair_column or trained["text_pair"]) if predictor.takes_pairs else None
-        columns = codec.example.Columns(options.text_column or trained["text"], pair, None)
-        needed = tuple(name for name in (columns.text, columns.text_pair) if name is not None)
-        settings = ReadSettings(format=options.format, header=not options.no_header, columns=needed)
+        settings = ReadSettings(
+            format=options.format,
+            header=trained["header"] if options.header is None else options.header,
+            quoting=options.quoting or trained["quoting"],
+            columns=_text_columns(columns),
+            split=options.split or "train",
+        )
         rows = read_rows(options.input or "-", settings=settings, faults=faults)
     for row in rows:
         for example in codec.example.read_examples([row], columns, faults):
             yield dict(row.fields), example
     faults.check()
+
+
+def _text_columns(columns: Any) -> tuple[str, ...]:
+    return tuple(name for name in (columns.text, columns.text_pair) if name is not None)
 
 
 def _given_rows(texts: list[str]) -> Iterator[Row]:
@@ -148,7 +194,9 @@ def _chunks(rows: Iterator[tuple[dict, Any]]) -> Iterator[list[tuple[dict, Any]]
         yield chunk
 
 
-def _short_enough(predictor: Predictor, chunk: list[tuple[dict, Any]], faults: Faults) -> list[tuple[dict, Any]]:
+def _short_enough(
+    predictor: Predictor, chunk: list[tuple[dict, Any]], columns: Any, faults: Faults
+) -> list[tuple[dict, Any]]:
     """The rows within the length limit, each other one being a fault, where the bundle refuses to cut; else all."""
     text = predictor.bundle.manifest["text"]
     if text["truncate"] != "error":
@@ -159,7 +207,8 @@ def _short_enough(predictor: Predictor, chunk: list[tuple[dict, Any]], faults: F
         if length <= text["max_length"]:
             kept.append(row)
         else:
-            faults.add(too_long(row[1], int(length), limit=text["max_length"]))
+            column = " + ".join(_text_columns(columns))
+            faults.add(too_long(row[1].place, column, length=int(length), limit=text["max_length"]))
     return kept
 
 

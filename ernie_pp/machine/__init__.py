@@ -1,12 +1,11 @@
 """The machine a run stands on: CPU switches made before Paddle is loaded, and what there is."""
 
-from ernie_pp.machine.cpu import CpuSetup, Math, count_cores, set_threads, set_up_cpu, switch_math
+from ernie_pp.machine.cpu import CpuSetup, count_cores, set_threads, set_up_cpu, switch_math
 from ernie_pp.machine.describe import describe_machine
 from ernie_pp.machine.signals import held_signals, take_back_signals
 
 __all__ = [
     "CpuSetup",
-    "Math",
     "count_cores",
     "describe_machine",
     "held_signals",

@@ -12,9 +12,9 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-Math = Literal["auto", "off"]
+from ernie_pp.choices import Math
+
 MATH_SWITCH = "MKL_DEBUG_CPU_TYPE"
 _AVX512 = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
 _AVX2 = {"avx2", "fma"}

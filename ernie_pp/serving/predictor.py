@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ernie_pp.choices import Math
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.statistics import is_blank
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
-from ernie_pp.machine import Math, count_cores, switch_math
+from ernie_pp.machine import count_cores, switch_math
 from ernie_pp.tasks import load_codec
 from ernie_pp.text.tokenizer import Tokenizer
 

@@ -15,7 +15,7 @@ ALLOWED = {
     "bounded": {"errors"},
     "nearest": set(),
     "choices": set(),
-    "machine": {"errors"},
+    "machine": {"errors", "choices"},
     "config": {"errors", "bounded", "nearest", "choices"},
     "text": BASE | {"config"},
     "data": BASE | {"config", "text"},

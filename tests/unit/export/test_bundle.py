@@ -124,6 +124,14 @@ def test_a_manifest_without_a_needed_file_is_refused(bundle):
     _refused(bundle, "does not name vocab.txt")
 
 
+def test_a_manifest_that_does_not_say_how_rows_were_read_is_refused(bundle):
+    values = json.loads((bundle / MANIFEST).read_text(encoding="utf-8"))
+    del values["sha256"], values["columns"]["quoting"]
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode("ascii")).hexdigest()
+    (bundle / MANIFEST).write_text(json.dumps({**values, "sha256": digest}), encoding="utf-8")
+    _refused(bundle, "has columns header, text, text_pair, expected header, quoting, text, text_pair")
+
+
 def test_no_bundle_at_all_says_what_to_give(tmp_path):
     (tmp_path / "file").write_text("x", encoding="utf-8")
     for path in (tmp_path, tmp_path / "none", tmp_path / "file"):

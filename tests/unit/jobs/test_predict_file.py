@@ -20,10 +20,13 @@ OPTIONS = PredictOptions(
     output_format="auto",
     text_column=None,
     pair_column=None,
-    no_header=False,
+    header=None,
+    quoting=None,
+    split=None,
     on_error="stop",
     batch_tokens=4096,
     threads=1,
+    math="auto",
 )
 
 
@@ -80,9 +83,48 @@ def strict_bundle(small_run, tmp_path):
 
 def test_texts_over_a_refusing_limit_are_named_or_left_out(answer, strict_bundle):
     rows = [{"text": "好"}, {"text": "好" * 31}, {"text": "好" * 30}]
-    with pytest.raises(DataError, match=r"in\.jsonl line 2\n(.|\n)*at most 32 tokens \(text\.max_length\), found 33"):
+    with pytest.raises(DataError, match=r'in\.jsonl line 2\n  text: found "33 tokens", expected at most 32 tokens \(t'):
         answer(rows, bundle=strict_bundle)
     assert [len(row["text"]) for row in answer(rows, bundle=strict_bundle, on_error="skip")] == [1, 30]
+
+
+def test_the_length_fault_names_the_column_that_was_read(answer, strict_bundle):
+    with pytest.raises(DataError, match=r"in\.jsonl line 1\n  评论: found"):
+        answer([{"评论": "好" * 31}], bundle=strict_bundle, text_column="评论")
+
+
+@pytest.fixture
+def table_bundle(tmp_path):
+    """A bundle of a model trained on TSV files without a header whose fields stand in quotes."""
+    folder = tmp_path / "table"
+    config = sample_run.write_sample(folder)
+    for name in ("train", "dev"):
+        rows = sample_run.read_jsonl(folder / f"{name}.jsonl")
+        text = "".join(f'"{row["text"]}"\t{row["label"]}\n' for row in rows)
+        (folder / f"{name}.tsv").write_text(text, encoding="utf-8")
+    words = [f"data.train={folder}/train.tsv", f"data.dev={folder}/dev.tsv", "data.text=0", "data.label=1"]
+    sample_run.train_here(config, *words, "data.header=false", "data.quoting=double", "train.max_steps=2")
+    return folder / "run" / "bundle"
+
+
+def test_a_table_is_read_as_in_training_unless_told_otherwise(answer, table_bundle, tmp_path):
+    source = tmp_path / "a.tsv"
+    source.write_text('"房间""净"""\t1\n', encoding="utf-8")
+    (row,) = answer([], bundle=table_bundle, input=str(source))
+    assert row["0"] == '房间"净"'
+    (row,) = answer([], bundle=table_bundle, input=str(source), quoting="none")
+    assert row["0"] == '"房间""净"""'
+    source.write_text("文\t号\n房间\t1\n", encoding="utf-8")
+    (row,) = answer([], bundle=table_bundle, input=str(source), header=True, text_column="文")
+    assert row["文"] == "房间"
+
+
+def test_any_split_of_a_dataset_is_read(answer, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    splits = {name: datasets.Dataset.from_dict({"text": [f"{name} 房间"]}) for name in ("train", "test")}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
+    assert [row["text"] for row in answer([], input=f"datasets:{tmp_path / 'saved'}")] == ["train 房间"]
+    assert [row["text"] for row in answer([], input=str(tmp_path / "saved"), split="test")] == ["test 房间"]
 
 
 def test_given_texts_need_no_file(answer, tmp_path):
@@ -95,7 +137,11 @@ def test_given_texts_need_no_file(answer, tmp_path):
     [
         ({"text": ["好"], "input": None, "text_column": "a"}, "--text-column\n  has no effect on --text"),
         ({"text": ["好"], "input": None, "format": "tsv"}, "--format\n  has no effect on --text"),
-        ({"text": ["好"], "input": None, "no_header": True}, "--no-header\n  has no effect on --text"),
+        ({"text": ["好"], "input": None, "header": False}, "--no-header\n  has no effect on --text"),
+        ({"text": ["好"], "input": None, "split": "dev"}, "--split\n  has no effect on --text"),
+        ({"header": True}, r"--header\n  has no effect on .*in\.jsonl: it is about TSV and CSV"),
+        ({"quoting": "none"}, r"--quoting\n  has no effect on .*in\.jsonl"),
+        ({"split": "dev"}, r"--split\n  has no effect on .*in\.jsonl: only a datasets: source"),
         ({"pair_column": "b"}, "--pair-column\n  has no effect: .* single texts"),
     ],
 )
