@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,8 +14,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.durable import told_as_unwritable, write_bytes
+from ernie_pp.errors import RunError
 
-log = logging.getLogger(__name__)
+LOG = logging.getLogger("ernie_pp")
 # To be raised when the meaning of the arrays changes.
 FORMAT_VERSION = "1"
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -43,12 +43,12 @@ def load_or_build(cache_dir: str | Path, key: str, build: Callable[[], TokenRows
         try:
             return _load(path, key=key)
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-            log.warning("%s is damaged or not ours (%s); the rows are tokenised again", path, error)
+            LOG.warning("%s is damaged or not ours (%s); the rows are tokenised again", path, error)
     rows = build()
     try:
         _save(rows, path, key=key)
-    except OSError as error:
-        log.warning("%s cannot be written (%s); the next run tokenises again", path, error)
+    except RunError as error:
+        LOG.warning("%s\n  The next run tokenizes again.", error)
     return rows
 
 
@@ -71,27 +71,12 @@ def _save(rows: TokenRows, path: Path, *, key: str) -> None:
     arrays = {name: np.ascontiguousarray(getattr(rows, name), dtype=dtype) for name, dtype in _TYPES.items()}
     if rows.targets is not None:
         arrays["targets"] = np.ascontiguousarray(rows.targets)
-    data = save(arrays, metadata={"key": key, "sha256": _digest(arrays)})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tokens-", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    content = save(arrays, metadata={"key": key, "sha256": _digest(arrays)})
+    if path.is_symlink():
+        path.unlink()  # else the file it names would be replaced
+    with told_as_unwritable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, content)
 
 
 def _digest(arrays: Mapping[str, np.ndarray]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ernie_pp.bounded import read_json
 from ernie_pp.errors import ModelError
 from ernie_pp.text.tokenizer import PORTABLE_FILE, SETTINGS_FILE, VOCAB_FILE
 
@@ -77,21 +78,15 @@ def describe_file(path: Path) -> dict:
 
 def _read_manifest(folder: Path) -> dict:
     path = folder / MANIFEST
-    try:
-        if path.is_symlink():
-            raise ModelError(str(path), "is a link, expected a plain file", _AGAIN)
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise ModelError(str(path), f"is larger than {MAX_MANIFEST_BYTES} bytes", _AGAIN)
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise ModelError(str(folder), f"has no {MANIFEST}", "Give a folder that `ernie-pp export` wrote.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(str(path), f"cannot be read: {error}", _AGAIN) from error
-    _check_manifest(path, manifest)
-    return manifest
+    if path.is_symlink():
+        raise ModelError(str(path), "is a link, expected a plain file", _AGAIN)
+    if not path.exists():
+        raise ModelError(str(folder), f"has no {MANIFEST}", "Give a folder that `ernie-pp export` wrote.")
+    return _checked(path, read_json(path, max_bytes=MAX_MANIFEST_BYTES, error=ModelError, do=_AGAIN))
 
 
-def _check_manifest(path: Path, manifest: object) -> None:
+def _checked(path: Path, manifest: object) -> dict:
+    """The manifest, once all it must say is there."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
         what = f"is of format {str(found)[:40]}, this version reads {FORMAT}"
@@ -108,6 +103,7 @@ def _check_manifest(path: Path, manifest: object) -> None:
     missing = [name for name in NEEDED if name not in manifest["files"]]
     if missing:
         raise ModelError(str(path), f"does not name {', '.join(missing)}", _AGAIN)
+    return manifest
 
 
 def _check_file(folder: Path, name: str, expected: object, verify: bool) -> None:

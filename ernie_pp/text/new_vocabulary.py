@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from ernie_pp.bounded import read_text
 from ernie_pp.errors import DataError
 from ernie_pp.text.characters import KEPT, CharacterTable, classify
 from ernie_pp.text.pieces import cut_into_words
@@ -22,6 +23,8 @@ _CJK_PUNCTUATION = "".join(chr(code) for code in range(0x3001, 0x3040)) + "â€”â€
 # Longer words are names and numbers of one text; they come as several pieces.
 _MAX_WORD_CHARACTERS = 20
 _LINES_AT_ONCE = 5_000
+# Of one file of texts, which is held in memory.
+MAX_BYTES = 512 << 20
 
 
 def build_vocabulary(
@@ -60,14 +63,8 @@ def table_characters(table: Table) -> str:
 def read_texts(path: str | Path) -> Iterator[str]:
     """The texts of a file of any layout: the strings of JSON (lines, or one value), else the lines as they stand."""
     path = Path(path)
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path} line {line}", f"byte {error.object[error.start]:#04x} is not UTF-8") from error
+    advice = "Give texts in UTF-8, and of many a part: a vocabulary needs no more."
+    text = read_text(path, max_bytes=MAX_BYTES, error=DataError, do=advice)
     whole = _json_value(text) if path.suffix == ".json" else None
     if whole is not None:
         yield from _strings(whole)

@@ -24,8 +24,9 @@ _SYMBOLS = "[\\p{S}\u00b2\u00ba\u3007\u00b5\u00d8\u014b\u01b1]"
 def build_portable(tokens: Sequence[str]) -> tokenizers.Tokenizer:
     """A complete `tokenizers.Tokenizer` with the vocabulary `tokens`.
 
-    Used alone it gives our ids on all ordinary text; rare scripts may differ where its Unicode tables are of another
-    age than Python's. `[MASK]` in a text is text to it, as it is to us.
+    Used alone it gives our ids on all ordinary text, unless a normalization is on: that comes first and is no part of
+    it. Rare scripts may differ where its Unicode tables are of another age than Python's. `[MASK]` in a text is text
+    to it, as it is to us.
     """
     vocab = ids_by_token(tokens)
     shadowed = {_SHADOWED.format(index=i, token=token): i for i, token in enumerate(tokens) if vocab[token] != i}

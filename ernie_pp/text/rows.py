@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ernie_pp.choices import Truncate
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.pieces import Pieces
 from ernie_pp.text.truncation import (
     NUM_SPECIAL,
     NUM_SPECIAL_OF_PAIR,
-    Truncate,
     check_nothing_cut,
     kept_lengths,
     kept_pieces,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -12,6 +11,9 @@ import numpy as np
 import tokenizers
 from tokenizers.models import WordPiece
 
+from ernie_pp.bounded import read_json, read_text
+from ernie_pp.choices import Truncate
+from ernie_pp.durable import write_json, write_text
 from ernie_pp.errors import DataError, ModelError
 from ernie_pp.text.characters import CharacterTable
 from ernie_pp.text.encoding import EncodedRows, Encoding, join_rows
@@ -19,13 +21,13 @@ from ernie_pp.text.normalize import Normalization, NormalizedText, normalize
 from ernie_pp.text.pieces import Pieces, cut_into_pieces
 from ernie_pp.text.portable import build_portable, tokens_of
 from ernie_pp.text.rows import RowRules, build_rows, row_lengths
-from ernie_pp.text.truncation import Truncate
-from ernie_pp.text.vocabulary import SPECIAL_TOKENS, read_vocab, write_vocab
+from ernie_pp.text.vocabulary import MAX_BYTES, SPECIAL_TOKENS, read_vocab, write_vocab
 from ernie_pp.text.wordpiece import WordPieces
 
 VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE = "vocab.txt", "tokenizer.json", "text.json"
 # Characters worked on at once; bounds the memory for any number of rows.
 BATCH_CHARACTERS = 2**19
+_MAX_PORTABLE_BYTES, _MAX_SETTINGS_BYTES = 2 * MAX_BYTES, 1 << 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -47,9 +49,6 @@ class Tokenizer:
         self._characters = CharacterTable()
         self._word_pieces = WordPieces(portable.model, unk_id=self.unk_id)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self._portable.to_str(), self.normalization)
-
     @classmethod
     def from_vocab(cls, path: str | Path, *, normalization: Normalization | None = None) -> Tokenizer:
         """A tokenizer with the vocabulary file `path`."""
@@ -68,9 +67,8 @@ class Tokenizer:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_vocab(tokens_of(self._portable), folder / VOCAB_FILE)
-        (folder / PORTABLE_FILE).write_text(self._portable.to_str(), encoding="utf-8", newline="\n")
-        settings = json.dumps({"normalization": asdict(self.normalization)}, indent=2)
-        (folder / SETTINGS_FILE).write_text(settings + "\n", encoding="utf-8", newline="\n")
+        write_text(folder / PORTABLE_FILE, self._portable.to_str())
+        write_json(folder / SETTINGS_FILE, {"normalization": asdict(self.normalization)})
 
     def tokens(self) -> tuple[str, ...]:
         """The vocabulary, in the order of the ids."""
@@ -121,10 +119,6 @@ class Tokenizer:
         return _in_raw_text(pieces, normalized, texts=texts)
 
 
-def _restore(portable: str, normalization: Normalization) -> Tokenizer:
-    return Tokenizer(tokenizers.Tokenizer.from_str(portable), normalization=normalization)
-
-
 def _batches(texts: Sequence[str], pairs: Sequence[str] | None) -> Iterator[tuple[int, int]]:
     """Runs of rows of about BATCH_CHARACTERS; one empty run for no rows."""
     if pairs is not None and len(pairs) != len(texts):
@@ -164,10 +158,9 @@ def _in_raw_text(pieces: Pieces, normalized: list[NormalizedText], *, texts: Seq
 
 
 def _read_portable(path: Path) -> tokenizers.Tokenizer:
+    text = read_text(path, max_bytes=_MAX_PORTABLE_BYTES, error=ModelError, do="Export the model again.")
     try:
-        portable = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(str(path), f"cannot be read: {error}", "Export the model again.") from error
+        portable = tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises bare Exception
         raise ModelError(str(path), f"is not a tokenizer file: {error}", "Export the model again.") from error
     if not isinstance(portable.model, WordPiece):
@@ -180,8 +173,8 @@ def _read_portable(path: Path) -> tokenizers.Tokenizer:
 
 
 def _read_normalization(path: Path) -> Normalization:
+    settings = read_json(path, max_bytes=_MAX_SETTINGS_BYTES, error=ModelError, do="Export the model again.")
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-        return Normalization(**settings["normalization"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return Normalization(**settings["normalization"])  # type: ignore[index]
+    except (TypeError, KeyError) as error:
         raise ModelError(str(path), f"cannot be read as text settings: {error}", "Export the model again.") from error

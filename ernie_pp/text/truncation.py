@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
+from ernie_pp.choices import Truncate
 from ernie_pp.errors import ConfigError, DataError
-
-Truncate = Literal["head", "tail", "middle", "error"]
 
 # [CLS] a [SEP], and [CLS] a [SEP] b [SEP].
 NUM_SPECIAL, NUM_SPECIAL_OF_PAIR = 2, 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ernie_pp.bounded import read_text
+from ernie_pp.durable import write_text
 from ernie_pp.errors import ModelError
 
 SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
@@ -31,26 +33,13 @@ def ids_by_token(tokens: Sequence[str]) -> dict[str, int]:
 
 
 def write_vocab(tokens: Sequence[str], path: str | Path) -> None:
-    """Write one token a line, the layout PaddleNLP reads."""
-    Path(path).write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8", newline="\n")
+    """Write one token a line, the layout PaddleNLP reads; an old file is replaced at once."""
+    write_text(Path(path), "".join(f"{token}\n" for token in tokens))
 
 
 def _read_lines(path: Path) -> list[str]:
-    try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= MAX_BYTES else b""
-    except OSError as error:
-        raise ModelError(str(path), f"the vocabulary file cannot be read: {error.strerror}") from error
-    if size > MAX_BYTES:
-        what = f"{size} bytes; a vocabulary file has at most {MAX_BYTES}"
-        raise ModelError(str(path), what, "Give the file of tokens, not a model or a corpus.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ModelError(
-            f"{path} line {line}", f"byte {content[error.start]:#04x} is not UTF-8", "Save the vocabulary as UTF-8."
-        ) from error
+    advice = "Give a vocabulary, a file of tokens in UTF-8; not a model or a corpus."
+    text = read_text(path, max_bytes=MAX_BYTES, error=ModelError, do=advice)
     # Split on "\n" only: U+2028 is a token of bert-base-chinese.
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if lines[-1] == "":

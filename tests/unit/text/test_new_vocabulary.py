@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from ernie_pp.errors import DataError
-from ernie_pp.text import Tokenizer, read_vocab
+from ernie_pp.errors import DataError, RunError
+from ernie_pp.text import Tokenizer, new_vocabulary, read_vocab
 from ernie_pp.text.new_vocabulary import build_vocabulary, read_texts, table_characters
+from ernie_pp.text.vocabulary import write_vocab
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,23 @@ def test_bad_file_is_named_with_its_line(make_vocab, tmp_path, capsys):
         list(read_texts(tmp_path / "gbk.txt"))
     assert make_vocab.main(["--text", str(tmp_path / "none"), "--output", str(tmp_path / "v.txt")]) == 3
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_corpus_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(new_vocabulary, "MAX_BYTES", 5)
+    (tmp_path / "a.txt").write_text("房间很干净\n", encoding="utf-8")
+    with pytest.raises(DataError, match="is larger than 5 bytes"):
+        list(read_texts(tmp_path / "a.txt"))
+
+
+def test_a_vocabulary_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "vocab.txt"
+    path.write_text("old\n", encoding="utf-8")
+
+    def no_room(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", no_room)
+    with pytest.raises(RunError, match="No space left"):
+        write_vocab(("[PAD]",), path)
+    assert path.read_text(encoding="utf-8") == "old\n"

@@ -1,4 +1,3 @@
-import pickle
 import subprocess
 import sys
 import unicodedata
@@ -210,11 +209,6 @@ def test_saved_folder_gives_the_same_tokenizer(tokenizer, vocab_path, tmp_path):
     assert (tmp_path / "again" / "tokenizer.json").read_bytes() == (tmp_path / "bundle" / "tokenizer.json").read_bytes()
 
 
-def test_pickled_tokenizer_gives_the_same(vocab_path):
-    tokenizer = Tokenizer.from_vocab(vocab_path, normalization=Normalization(width=True))
-    assert _spans(pickle.loads(pickle.dumps(tokenizer)), "Ａ好") == _spans(tokenizer, "Ａ好")
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -249,3 +243,12 @@ def test_threads_may_share_a_tokenizer(vocab_path):
     with ThreadPoolExecutor(8) as pool:
         parts = list(pool.map(lambda batch: tokenizer.encode_rows(batch, max_length=16, truncate="head").ids, batches))
     assert np.array_equal(np.concatenate(parts), expected)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "text.json"])
+def test_a_file_of_a_folder_that_is_far_too_large_is_not_read(tokenizer, tmp_path, name):
+    tokenizer.save(tmp_path)
+    with open(tmp_path / name, "r+b") as file:
+        file.truncate(100 << 20)  # a hole: it takes no room
+    with pytest.raises(ModelError, match=f"{name}\n  is larger than"):
+        Tokenizer.from_folder(tmp_path)

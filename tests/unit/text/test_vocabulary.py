@@ -61,7 +61,7 @@ def test_missing_and_huge_files_are_refused(tmp_path):
         read_vocab(tmp_path / "none.txt")
     with (tmp_path / "huge.txt").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(ModelError, match="at most"):
+    with pytest.raises(ModelError, match="is larger than"):
         read_vocab(tmp_path / "huge.txt")
 
 
