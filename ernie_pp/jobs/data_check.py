@@ -21,18 +21,22 @@ from ernie_pp.training.loop import plan_length
 MAX_LABELS_SHOWN, MAX_FAULTS_SHOWN = 20, 20
 
 
-def describe_data(config: RunConfig) -> str:
-    """A block for each split, then what they share and what training would take. Keeps nothing on disk."""
+def describe_data(config: RunConfig) -> tuple[str, list[str]]:
+    """(a block for each split, then what they share and what training would take; bad rows, one a line).
+
+    Bad rows are left out of the figures, also where they would stop the run. Keeps nothing on disk.
+    """
+    lenient = config.model_copy(update={"data": config.data.model_copy(update={"on_error": "skip"})})
     with tempfile.TemporaryDirectory() as scratch:
-        prepared = prepare(config, cache=Path(scratch))
+        prepared = prepare(lenient, cache=Path(scratch))
     blocks = [_split_block(config, prepared, split) for split in prepared.splits.values()]
     blocks += [_overlap_block(prepared), _training_block(config, prepared)]
-    return "\n\n".join([*blocks, *_left_out_block(prepared.faults)])
+    return "\n\n".join(blocks), _fault_lines(prepared.faults)
 
 
 def _split_block(config: RunConfig, prepared: Prepared, split: Split) -> str:
     texts, pairs = prepared.task.texts(split.examples)
-    labels = [example.labels or () for example in split.examples]
+    labels = [prepared.task.labels_of(example) for example in split.examples]
     found = describe_split(texts, labels, text_pairs=pairs)
     lines = [f"{split.name}: {split.source}", f"  {'rows':18} {found.num_rows}"]
     lines.append(f"  {'labels':18} {_label_counts(found.label_counts)}")
@@ -84,15 +88,13 @@ def _overlap_block(prepared: Prepared) -> str:
     return "\n".join(lines)
 
 
-def _left_out_block(faults: Faults) -> list[str]:
-    if not faults.count:
-        return []
+def _fault_lines(faults: Faults) -> list[str]:
     shown = [
-        f'  {fault.place}: {fault.column} "{fault.value}", expected {fault.expected}'
+        f'{fault.place}: {fault.column} "{fault.value}", expected {fault.expected}'
         for fault in faults.listed[:MAX_FAULTS_SHOWN]
     ]
     more = faults.count - len(shown)
-    return ["\n".join([f"Bad rows left out: {faults.count}", *shown, *([f"  and {more} more"] if more else [])])]
+    return [*shown, *([f"and {more} more bad rows"] if more else [])]
 
 
 def _training_block(config: RunConfig, prepared: Prepared) -> str:

@@ -3,46 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ernie_pp.config import RunConfig, load_config
-from ernie_pp.data.labels import LabelSet
+from ernie_pp.config import load_config
+from ernie_pp.data.readers import ReadSettings, is_dataset
 from ernie_pp.durable import check_writable, write_json
+from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.start import start_paddle
-from ernie_pp.training.checkpoint import read_settings
 from ernie_pp.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from ernie_pp.tasks.interface import Evaluation
 
 Device = Literal["auto", "cpu", "gpu"]
 
 
-def evaluate_run(run_dir: str, *, data: str, output: str | None = None, device: Device = "auto") -> str:
-    """Figures of best/ on the rows of `data`, read as the run's own config says; returns them as text."""
+def evaluate_run(
+    run_dir: str, *, data: str, split: str | None = None, output: str | None = None, device: Device = "auto"
+) -> str:
+    """Figures of best/ on the rows of `data`, read as the run's own config says; returns them as text.
+
+    `split` is that of a dataset (none: data.test_split of the run); ConfigError where `data` is a file.
+    """
     folder = RunFolder(run_dir)
     folder.check_is_run()
     if output is not None:
         check_writable(Path(output))
     config = load_config(folder.config)
+    if split is not None and not is_dataset(data, settings=ReadSettings(format=config.data.format)):
+        raise ConfigError("--split", f"has no effect on {data}: it is about datasets", "Leave it out.")
     start_paddle(config.cpu)
-    evaluation = _evaluate(config.model_copy(update={"device": device}), folder, data)
-    if output is not None:
-        write_json(Path(output), {"data": data, **evaluation.to_json()})
-    return _as_text(evaluation)
-
-
-def _evaluate(config: RunConfig, folder: RunFolder, data: str) -> Any:
     # Imports Paddle at its top, so it must come after the start.
-    from ernie_pp.jobs.evaluation import evaluate_model
+    from ernie_pp.jobs.evaluate_model import evaluate_model
 
-    settings = read_settings(folder.best)
-    labels = LabelSet(tuple(settings["label_values"]), tuple(settings["decode"]["labels"]))
-    return evaluate_model(config, folder.best, data=data, labels=labels, cache=folder.cache)
+    measured = evaluate_model(
+        config.model_copy(update={"device": device}),
+        folder.best,
+        data=data,
+        dataset_split=split if split is not None else config.data.test_split,
+        cache=folder.cache,
+    )
+    if output is not None:
+        write_json(Path(output), {"data": data, **measured.evaluation.to_json()})
+    return "\n".join([*_figure_lines(measured.evaluation), *measured.details])
 
 
-def _as_text(evaluation: Any) -> str:
+def _figure_lines(evaluation: Evaluation) -> list[str]:
     low, high = evaluation.interval
     lines = [f"{name:20} {value:.4f}" for name, value in evaluation.values.items()]
-    lines.append(f"{evaluation.num_rows} rows; 95 % interval of {evaluation.headline}: {low:.4f} to {high:.4f}")
-    lines.append(f"{'label':20} precision  recall      F1    rows")
-    for f in evaluation.per_label:
-        lines.append(f"{f.label:20} {f.precision:9.4f} {f.recall:7.4f} {f.f1:7.4f} {f.support:7d}")
-    return "\n".join(lines)
+    return [*lines, f"{evaluation.num_rows} rows; 95 % interval of {evaluation.headline}: {low:.4f} to {high:.4f}"]

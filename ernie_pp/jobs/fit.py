@@ -6,7 +6,6 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ernie_pp.jobs.splits import Split
 from ernie_pp.models.ernie import paddlenlp_config
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import Engine
+from ernie_pp.tasks.interface import Decoding, Evaluation
 from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.logits import compute_logits
 from ernie_pp.training.loop import Hooks, train
@@ -36,8 +36,8 @@ class Outcome:
     step: int
     value: float
     logits: np.ndarray
-    decoding: Any
-    evaluation: Any
+    decoding: Decoding
+    evaluation: Evaluation
 
 
 class Fit:
@@ -68,8 +68,8 @@ class Fit:
     def _evaluate(self, record: RunRecord, step: int) -> Outcome:
         task, dev = self.prepared.task, self.prepared.splits["dev"]
         logits = self.logits(dev)
-        decoding = task.settle_decoding(logits, dev.rows.targets)
-        evaluation = task.measure(logits, dev.rows.targets, decoding)
+        decoding = task.settle_decoding(logits, dev.targets)
+        evaluation = task.measure(logits, dev.targets, decoding)
         record.write("evaluate", step, {"split": "dev", **evaluation.values})
         name = task.best_metric()
         LOG.info("step %d: dev %s %.4f", step, name, evaluation.values[name])
@@ -80,7 +80,7 @@ class Fit:
         save_model_folder(
             self.folder.best,
             weights=self.stack.state(),
-            config=paddlenlp_config(self.stack, labels=task.labels.names),
+            config=paddlenlp_config(self.stack, labels=task.label_names),
             settings=build_model_settings(
                 self.config, task, decoding=best.decoding, step=best.step, dev=best.evaluation.to_json()
             ),

@@ -6,16 +6,22 @@ from typing import Any
 
 from ernie_pp import __version__
 from ernie_pp.config import RunConfig
+from ernie_pp.tasks.interface import Decoding, Task
 
 
-def build_model_settings(config: RunConfig, task: Any, *, decoding: Any, step: int, dev: dict) -> dict[str, Any]:
-    """Task, text settings, columns, labels by value, decision rule, and the dev figures they gave."""
+def build_model_settings(config: RunConfig, task: Task, *, decoding: Decoding, step: int, dev: dict) -> dict[str, Any]:
+    """Task with its own settings, text settings, how rows are read, decision rule, and the dev figures they gave."""
     return {
         "ernie_pp": __version__,
         "task": config.task,
         "text": {"max_length": config.text.max_length, "truncate": config.text.truncate},
-        "columns": {"text": config.data.text, "text_pair": config.data.text_pair},
-        "label_values": list(task.labels.values),
+        "columns": {
+            "text": config.data.text,
+            "text_pair": config.data.text_pair,
+            "header": config.data.header,
+            "quoting": config.data.quoting,
+        },
+        **task.stored_settings(),
         "decode": decoding.to_json(),
         "step": step,
         "dev": dev,

@@ -1,4 +1,4 @@
-"""What a run needs before its model: the task, the tokenizer, and every split read, checked and tokenised."""
+"""What a run needs before its model: the task, the tokenizer, and every split read, checked and tokenized."""
 
 from __future__ import annotations
 
@@ -6,52 +6,61 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ernie_pp.config import RunConfig
+from ernie_pp.config import DataConfig, RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
 from ernie_pp.errors import ConfigError
-from ernie_pp.jobs.splits import Split, build_tokenizer, keep_short_enough, read_examples, tokenise, unknown_rate
+from ernie_pp.jobs.splits import Split, SplitReader, build_tokenizer, unknown_rate
 from ernie_pp.models.ernie import find_vocabulary, model_values
 from ernie_pp.tasks import load_task
+from ernie_pp.tasks.interface import Task
 from ernie_pp.text.tokenizer import Tokenizer
 
 LOG = logging.getLogger("ernie_pp")
-SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A run's task (with its labels settled), tokenizer, splits by name, and the rows left out of them."""
 
-    task: Any
+    task: Task
     tokenizer: Tokenizer
     splits: Mapping[str, Split]
     faults: Faults
 
 
 def prepare(config: RunConfig, *, cache: Path) -> Prepared:
-    """Read and tokenise everything; every fault of settings and data shows here, before the first step.
+    """Read and tokenize everything; every fault of settings and data shows here, before the first step.
 
-    `cache` is where tokens are kept unless the config names another folder.
+    `cache` is where tokens are kept.
     """
     task = load_task(config.task)(config)
     task.best_metric()
     tokenizer = build_tokenizer(find_vocabulary(config.model), config.text)
     _check_positions(config, tokenizer)
     faults = Faults(on_error=config.data.on_error)
-    sources = {name: getattr(config.data, name) for name in SPLITS if getattr(config.data, name) is not None}
-    examples = {name: read_examples(config, task, name, source, faults) for name, source in sources.items()}
-    cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else cache
+    reader = SplitReader(config, task, tokenizer, faults, cache)
+    sources = _sources(config.data)
+    examples = {name: reader.read_examples(source, dataset_split=own) for name, (source, own) in sources.items()}
+    task.settle_labels(examples["train"])
     splits = {}
-    for name, found in examples.items():
-        found = keep_short_enough(config, task, tokenizer, found, faults)
-        splits[name] = tokenise(config, task, tokenizer, name=name, source=sources[name], examples=found, cache=cache)
+    for name, (source, _) in sources.items():
+        splits[name] = reader.tokenize(name, source, examples[name])
         check_token_budget(splits[name].rows.lengths, max_tokens=config.train.micro_batch_tokens)
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)
     return Prepared(task, tokenizer, splits, faults)
+
+
+def _sources(data: DataConfig) -> dict[str, tuple[str, str]]:
+    """The sources that are named, each with the split to take where it is a dataset."""
+    sources = {
+        "train": (data.train, data.train_split),
+        "dev": (data.dev, data.dev_split),
+        "test": (data.test, data.test_split),
+    }
+    return {name: (source, own) for name, (source, own) in sources.items() if source is not None}
 
 
 def _check_positions(config: RunConfig, tokenizer: Tokenizer) -> None:

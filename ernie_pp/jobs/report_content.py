@@ -1,18 +1,18 @@
-"""A classification run's figures as the content of its report page."""
+"""A run's figures as the content of its report page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.jobs.fit import Outcome
 from ernie_pp.jobs.prepare import Prepared
-from ernie_pp.report.content import Confusion, Content, Curve, Histogram, Mistake, Table
+from ernie_pp.report import Content, Curve, Histogram, Table
+from ernie_pp.tasks.interface import Evaluation
 
 NUM_MISTAKES = 50
 NUM_BINS = 24
@@ -22,14 +22,15 @@ NUM_BINS = 24
 class Story:
     """What a run has to tell: evaluations by name, logged lines, facts (model, machine, time)."""
 
-    figures: Mapping[str, Any]
+    figures: Mapping[str, Evaluation]
     history: Sequence[dict]
     facts: Mapping[str, str]
 
 
 def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story: Story) -> Content:
     """Everything report.html shows."""
-    evaluation = best.evaluation
+    evaluation, task, dev = best.evaluation, prepared.task, prepared.splits["dev"]
+    sections = task.report_sections(evaluation, best.decoding)
     name, (low, high) = evaluation.headline, evaluation.interval
     interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
     return Content(
@@ -39,24 +40,15 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
         facts=list(story.facts.items()),
         notes=[*_baseline_note(story.figures), *_notes(config, prepared)],
         curves=_curves(story.history, name),
-        tables=[_figures_table(story.figures), _label_table(evaluation)],
-        confusion=Confusion(best.decoding.labels, evaluation.confusion) if evaluation.confusion else None,
+        tables=[_figures_table(story.figures), *sections.tables],
+        confusion=sections.confusion,
         histograms=[_length_histogram(prepared, config)],
-        mistakes=_mistakes(prepared, best),
+        mistakes=task.mistakes(dev.examples, best.logits, best.decoding, limit=NUM_MISTAKES),
         settings=dump_config(config),
     )
 
 
-def _mistakes(prepared: Prepared, best: Outcome) -> list[Mistake]:
-    found = prepared.task.mistakes(prepared.splits["dev"].examples, best.logits, best.decoding)
-    mistakes = []
-    for example, true, given, probability in found[:NUM_MISTAKES]:
-        text = "\n".join(filter(None, (example.text, example.text_pair)))
-        mistakes.append(Mistake(str(example.place), text, true, given, probability))
-    return mistakes
-
-
-def _baseline_note(figures: Mapping[str, Any]) -> list[str]:
+def _baseline_note(figures: Mapping[str, Evaluation]) -> list[str]:
     if "baseline" not in figures:
         return []
     name = figures["dev"].headline
@@ -94,15 +86,9 @@ def _curves(history: Sequence[dict], metric: str) -> list[Curve]:
     ]
 
 
-def _figures_table(figures: Mapping[str, Any]) -> Table:
+def _figures_table(figures: Mapping[str, Evaluation]) -> Table:
     rows = [[name, *(one.values[name] for one in figures.values())] for name in figures["dev"].values]
     return Table("Figures", ["figure", *figures], rows, percent=frozenset(figures))
-
-
-def _label_table(evaluation: Any) -> Table:
-    rows = [[f.label, f.precision, f.recall, f.f1, f.support] for f in evaluation.per_label]
-    percent = frozenset({"precision", "recall", "F1"})
-    return Table("By label (dev)", ["label", "precision", "recall", "F1", "rows"], rows, percent=percent)
 
 
 def _length_histogram(prepared: Prepared, config: RunConfig) -> Histogram:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from ernie_pp.durable import replaced_file, write_json
 from ernie_pp.jobs.fit import Outcome
 from ernie_pp.jobs.prepare import Prepared
+from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.run_folder import RunFolder
 
 
-def write_results(prepared: Prepared, folder: RunFolder, best: Outcome, figures: Mapping[str, Any]) -> None:
+def write_results(prepared: Prepared, folder: RunFolder, best: Outcome, figures: Mapping[str, Evaluation]) -> None:
     """metrics.json with every evaluation, predictions.jsonl with the best model's answers on dev."""
     evaluations = {name: evaluation.to_json() for name, evaluation in figures.items()}
     write_json(folder.metrics, {"best_step": best.step, **evaluations})
@@ -22,12 +22,12 @@ def write_results(prepared: Prepared, folder: RunFolder, best: Outcome, figures:
             file.write(json.dumps(task.describe(example, prediction), ensure_ascii=False) + "\n")
 
 
-def summarise(figures: Mapping[str, Any]) -> str:
+def summarise(figures: Mapping[str, Evaluation]) -> str:
     """The headline figure of every evaluation, one a line."""
     return "\n".join(_line(name, evaluation) for name, evaluation in figures.items())
 
 
-def _line(name: str, evaluation: Any) -> str:
+def _line(name: str, evaluation: Evaluation) -> str:
     value, (low, high) = evaluation.values[evaluation.headline], evaluation.interval
     interval = f"95 % interval {low:.4f} to {high:.4f}"
     return f"{name + ':':10} {evaluation.headline} {value:.4f} ({interval}, {evaluation.num_rows} rows)"

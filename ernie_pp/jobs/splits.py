@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,13 @@ from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
 from ernie_pp.jobs.lengths import too_long
+from ernie_pp.tasks.interface import Task
 from ernie_pp.text.normalize import Normalization
 from ernie_pp.text.tokenizer import Tokenizer
 
 LOG = logging.getLogger("ernie_pp")
+# To be raised when our code makes other tokens of the same text: older tokens in a cache are then made again.
+TOKENIZATION_VERSION = "1"
 
 
 @dataclass(frozen=True)
@@ -33,65 +37,88 @@ class Split:
     examples: Sequence[Any]
     rows: TokenRows
 
-
-def read_examples(config: RunConfig, task: Any, name: str, source: str, faults: Faults) -> list[Any]:
-    """The sound examples of one source; bad rows stop the run or are counted in `faults`, as the config says."""
-    data, columns = config.data, task.columns
-    settings = ReadSettings(
-        format=data.format,
-        header=data.header,
-        quoting=data.quoting,
-        columns=tuple(name for name in (columns.text, columns.text_pair, columns.label) if name is not None),
-        split=getattr(data, f"{name}_split", "train"),
-    )
-    before = faults.count
-    examples = task.read(read_rows(source, settings=settings, faults=faults), faults)
-    faults.check()
-    if faults.count > before:
-        LOG.warning("%s: %d bad rows left out of %s", name, faults.count - before, source)
-    _check_some(examples, faults)
-    return examples
+    @property
+    def targets(self) -> np.ndarray:
+        """What the task has to learn of each row."""
+        assert self.rows.targets is not None, "SplitReader sets them"
+        return self.rows.targets
 
 
-def keep_short_enough(
-    config: RunConfig, task: Any, tokenizer: Tokenizer, examples: Sequence[Any], faults: Faults
-) -> Sequence[Any]:
-    """Under `text.truncate: error` the examples within the length limit, each other one being a fault; else all."""
-    if config.text.truncate != "error":
-        return examples
-    kept = []
-    for example, length in zip(examples, tokenizer.count_tokens(*task.texts(examples)), strict=True):
-        if length <= config.text.max_length:
-            kept.append(example)
-        else:
-            faults.add(too_long(example, int(length), limit=config.text.max_length))
-    faults.check()
-    _check_some(kept, faults)
-    return kept
+@dataclass(frozen=True)
+class SplitReader:
+    """Reads and tokenizes the splits of one run.
 
+    Bad rows stop the run or are counted in `faults`, as the config says. `cache` is where tokens are kept.
+    """
 
-def _check_some(examples: Sequence[Any], faults: Faults) -> None:
-    if not examples:
-        first = faults.listed[0]
-        what = f'no usable row is left; the first: {first.column} "{first.value}", expected {first.expected}'
-        raise DataError(str(first.place), what, first.advice)
+    config: RunConfig
+    task: Task
+    tokenizer: Tokenizer
+    faults: Faults
+    cache: Path
 
+    def read_examples(self, source: str, *, dataset_split: str) -> Sequence[Any]:
+        """The sound examples of one source, their labels not looked up yet; a dataset has splits of its own."""
+        data, before = self.config.data, self.faults.count
+        settings = ReadSettings(
+            format=data.format,
+            header=data.header,
+            quoting=data.quoting,
+            columns=self.task.column_names,
+            split=dataset_split,
+        )
+        rows = read_rows(source, settings=settings, faults=self.faults)
+        return self._checked(self.task.read(rows, self.faults), source, before)
 
-def tokenise(
-    config: RunConfig, task: Any, tokenizer: Tokenizer, *, name: str, source: str, examples: Sequence[Any], cache: Path
-) -> Split:
-    """Tokens of a split, from the cache where the same texts were tokenised the same way before."""
-    texts, pairs = task.texts(examples)
-    key = cache_key(
-        {
-            "texts": _hash_texts([texts, pairs or []]),
-            "vocabulary": _hash_texts([tokenizer.tokens()]),
-            "text": config.text.model_dump(mode="json"),
-        }
-    )
-    rows = load_or_build(cache, key, lambda: TokenRows.from_encoded(task.encode(examples, tokenizer)))
-    log_cut(name, rows, config.text)
-    return Split(name, source, examples, rows.with_targets(task.targets(examples)))
+    def tokenize(self, name: str, source: str, examples: Sequence[Any]) -> Split:
+        """Examples with the run's labels, and their tokens, from the cache where the same were made before."""
+        before = self.faults.count
+        examples = self._checked(self.task.keep_known(examples, self.faults), source, before)
+        if self.config.text.truncate == "error":
+            before = self.faults.count
+            examples = self._checked(self._keep_short_enough(examples), source, before)
+        key = self._cache_key(examples)
+        build = lambda: TokenRows.from_encoded(self.task.encode(examples, self.tokenizer))  # noqa: E731
+        rows = load_or_build(self.cache, key, build)
+        log_cut(name, rows, self.config.text)
+        return Split(name, source, examples, rows.with_targets(self.task.targets(examples)))
+
+    def _keep_short_enough(self, examples: Sequence[Any]) -> Sequence[Any]:
+        kept, limit = [], self.config.text.max_length
+        lengths = self.tokenizer.count_tokens(*self.task.texts(examples))
+        for example, length in zip(examples, lengths, strict=True):
+            if length <= limit:
+                kept.append(example)
+            else:
+                self.faults.add(too_long(example, int(length), limit=limit))
+        return kept
+
+    def _checked(self, examples: Sequence[Any], source: str, before: int) -> Sequence[Any]:
+        """The same examples; DataError where faults stop the run, or where no example is left."""
+        self.faults.check()
+        num_faults = self.faults.count - before
+        if num_faults:
+            LOG.warning("%s: %d bad rows left out", source, num_faults)
+        if examples:
+            return examples
+        first = self.faults.listed[before : before + 1]
+        if not first:
+            raise DataError(source, f"no usable row is left, {num_faults} are bad", "Correct the rows.")
+        what = f'no usable row is left; the first: {first[0].column} "{first[0].value}", expected {first[0].expected}'
+        raise DataError(str(first[0].place), what, first[0].advice)
+
+    def _cache_key(self, examples: Sequence[Any]) -> str:
+        texts, pairs = self.task.texts(examples)
+        return cache_key(
+            {
+                "task": self.config.task,
+                "tokenization": TOKENIZATION_VERSION,
+                "unicode": unicodedata.unidata_version,
+                "texts": _hash_texts([texts, pairs or []]),
+                "vocabulary": _hash_texts([self.tokenizer.tokens()]),
+                "text": self.config.text.model_dump(mode="json"),
+            }
+        )
 
 
 def log_cut(name: str, rows: TokenRows, text: TextConfig) -> None:
@@ -106,7 +133,7 @@ def log_cut(name: str, rows: TokenRows, text: TextConfig) -> None:
 
 
 def build_tokenizer(vocabulary: Path, text: TextConfig) -> Tokenizer:
-    """The tokenizer of a vocabulary file, with the normalisation the config asks for."""
+    """The tokenizer of a vocabulary file, with the normalization the config asks for."""
     normalization = Normalization(text.width, text.simplified, text.blanks, text.invisible)
     return Tokenizer.from_vocab(vocabulary, normalization=normalization)
 

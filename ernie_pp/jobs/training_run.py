@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
+from pathlib import Path
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_text
@@ -19,6 +19,7 @@ from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
+from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.build import build_engine
 from ernie_pp.training.loop import plan_length
 from ernie_pp.training.precision import check_precision
@@ -33,7 +34,8 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     start = time.monotonic()
     device = set_device(config.device)
     check_precision(config.train, device=device)
-    prepared = prepare(config, cache=folder.cache)
+    cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else folder.cache
+    prepared = prepare(config, cache=cache)
     fit = _build_fit(config, prepared, folder)
     _begin(config, folder, prepared)
     with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
@@ -67,7 +69,7 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder) -> Fit:
     train_rows = prepared.splits["train"].rows
     length = plan_length(len(train_rows), config.train)
     LOG.info("training: %d steps, %d an epoch", length.num_steps, length.steps_per_epoch)
-    loss = prepared.task.build_loss(train_rows.targets)
+    loss = prepared.task.build_loss(prepared.splits["train"].targets)
     engine = build_engine(stack, loss=loss, config=config.train, num_steps=length.num_steps, seed=config.seed)
     return Fit(config, prepared, stack=stack, engine=engine, folder=folder)
 
@@ -84,13 +86,13 @@ def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
     return prepared.task.build_stack(loaded, seed=config.seed)
 
 
-def _measure_all(fit: Fit, best: Outcome) -> dict[str, Any]:
+def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
     """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baseline (on dev)."""
     task, splits = fit.prepared.task, fit.prepared.splits
     figures = {"dev": best.evaluation}
     if "test" in splits:
         fit.stack.load_state(load_classifier(fit.folder.best).state())
-        figures["test"] = task.measure(fit.logits(splits["test"]), splits["test"].rows.targets, best.decoding)
+        figures["test"] = task.measure(fit.logits(splits["test"]), splits["test"].targets, best.decoding)
     baseline = task.measure_baseline(splits["train"].examples, splits["dev"].examples, best.decoding)
     return figures if baseline is None else {**figures, "baseline": baseline}
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ernie_pp.errors import ModelError
+
+if TYPE_CHECKING:
+    # Imports Paddle, which prediction must be able to do without until it loads a bundle.
+    from ernie_pp.tasks.interface import TaskClass
 
 KINDS = ("cls",)
 
 
-def load_task(kind: str) -> Any:
+def load_task(kind: str) -> TaskClass:
     """The class in `tasks/<kind>/task.py`: all of a kind, for training."""
     return importlib.import_module(f"ernie_pp.tasks.{kind}.task").Task
 

@@ -25,7 +25,7 @@ ALLOWED = {
     "training": BASE | {"config", "data", "machine", "models", "parallel"},
     "export": BASE | {"config", "models", "text", "machine"},
     "serving": BASE | {"config", "text", "data", "export", "tasks", "machine"},
-    "tasks": BASE | {"config", "text", "data", "models"},
+    "tasks": BASE | {"config", "text", "data", "models", "report"},
     "report": BASE,
 }
 ALLOWED["jobs"] = set(ALLOWED)

@@ -9,7 +9,6 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,18 +19,10 @@ MAX_ROWS = 50_000
 _REGULARISATION = 1e-5
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """Its labels for the dev rows, bool [rows, labels], and how many training rows it saw."""
-
-    chosen: np.ndarray
-    num_train_rows: int
-
-
 def fit_baseline(
     texts: Sequence[str], true: np.ndarray, dev_texts: Sequence[str], *, multi_label: bool, seed: int
-) -> Baseline:
-    """Train on `texts` with labels `true` (bool [rows, labels]), answer `dev_texts`.
+) -> np.ndarray:
+    """The labels given to `dev_texts`, bool [rows, labels], after training on `texts` with labels `true`.
 
     Rows are taken from the start of a seeded shuffle when there are more than MAX_ROWS.
     """
@@ -47,7 +38,7 @@ def fit_baseline(
     scores = np.stack(columns, axis=1)  # [dev rows, labels], above 0: has the label
     chosen = scores > 0 if multi_label else np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
     LOG.info("baseline (%s) fitted on %d rows in %.1f s", NAME, len(rows), time.monotonic() - start)
-    return Baseline(chosen, len(rows))
+    return chosen
 
 
 def _decide(train: object, has_label: np.ndarray, dev: object, *, seed: int) -> np.ndarray:

@@ -31,6 +31,11 @@ class Example:
     text_pair: str | None
     labels: tuple[str, ...] | None
 
+    @property
+    def joined_text(self) -> str:
+        """Both texts in one, a line each."""
+        return "\n".join(filter(None, (self.text, self.text_pair)))
+
 
 def read_examples(rows: Iterable[Row], columns: Columns, faults: Faults) -> Iterator[Example]:
     """Every sound row as an example, in order; each other one becomes a fault."""
@@ -58,10 +63,16 @@ def keep_known_labels(examples: Iterable[Example], labels: LabelSet, faults: Fau
         faults.add(Fault(example.place, column, unknown[0], expected, advice))
 
 
+def _has_field(row: Row, column: str, faults: Faults) -> bool:
+    if column in row.fields:
+        return True
+    known = ", ".join(map(str, row.fields)) or "none"
+    faults.add(Fault(row.place, column, "(missing)", f"a field of that name; this row has: {known}"))
+    return False
+
+
 def _read_text(row: Row, column: str, faults: Faults) -> str | None:
-    if column not in row.fields:
-        known = ", ".join(map(str, row.fields)) or "none"
-        faults.add(Fault(row.place, column, "(missing)", f"a field of that name; this row has: {known}"))
+    if not _has_field(row, column, faults):
         return None
     value = row.fields[column]
     if not isinstance(value, str):
@@ -75,9 +86,7 @@ def _read_text(row: Row, column: str, faults: Faults) -> str | None:
 
 def _read_labels(row: Row, columns: Columns, faults: Faults) -> tuple[str, ...] | None:
     column = columns.label or ""
-    if column not in row.fields:
-        known = ", ".join(map(str, row.fields)) or "none"
-        faults.add(Fault(row.place, column, "(missing)", f"a field of that name; this row has: {known}"))
+    if not _has_field(row, column, faults):
         return None
     value = row.fields[column]
     parts = _split_labels(value, columns) if columns.multi_label else [value]

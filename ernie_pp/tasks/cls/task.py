@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,14 @@ from ernie_pp.errors import ConfigError
 from ernie_pp.models.ernie import LoadedEncoder, build_classifier
 from ernie_pp.models.losses import ClassificationLoss, build_loss
 from ernie_pp.models.stack import ErnieStack
+from ernie_pp.report import Mistake
 from ernie_pp.tasks.cls import features
 from ernie_pp.tasks.cls.baseline import NAME, fit_baseline
 from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
 from ernie_pp.tasks.cls.example import Columns, Example, keep_known_labels, read_examples
 from ernie_pp.tasks.cls.metric import Evaluation, headline_metric, measure, metric_names
+from ernie_pp.tasks.cls.report import label_lines, list_mistakes, report_sections
+from ernie_pp.tasks.interface import ReportSections
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
 
@@ -27,19 +30,37 @@ from ernie_pp.text.tokenizer import Tokenizer
 class Task:
     """One run's classification: its settings and, once the training rows were read, its labels."""
 
-    kind = "cls"
-
     def __init__(self, config: RunConfig, labels: LabelSet | None = None) -> None:
         self.config = config
         data = config.data
         self.columns = Columns(data.text, data.text_pair, data.label, config.cls.multi_label, data.label_separator)
         self._labels = labels or (LabelSet.from_config(config.labels) if config.labels is not None else None)
 
+    @classmethod
+    def restore(cls, config: RunConfig, settings: Mapping[str, Any]) -> Task:
+        """The task of a model folder: its labels are those the model was trained on."""
+        return cls(config, LabelSet(tuple(settings["label_values"]), tuple(settings["decode"]["labels"])))
+
+    def stored_settings(self) -> dict[str, object]:
+        """What `restore` needs, beside the decision rule."""
+        return {"label_values": list(self.labels.values)}
+
     @property
     def labels(self) -> LabelSet:
         """The labels, in order; known from the config or from the training rows."""
-        assert self._labels is not None, "the training rows come first"
+        assert self._labels is not None, "settle_labels comes first"
         return self._labels
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels as they are shown, in the order of the model's outputs."""
+        return self.labels.names
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The fields every row must have."""
+        columns = self.columns
+        return tuple(name for name in (columns.text, columns.text_pair, columns.label) if name is not None)
 
     def best_metric(self) -> str:
         """The name of the dev figure the best checkpoint is chosen by; ConfigError where there is no such figure."""
@@ -52,16 +73,27 @@ class Task:
         return name
 
     def read(self, rows: Iterable[Row], faults: Faults) -> list[Example]:
-        """The sound examples of a split. The first split read (train) settles the labels the config leaves open."""
-        examples = list(read_examples(rows, self.columns, faults))
+        """The sound examples of a split, in order; their labels are not compared with the run's yet."""
+        return list(read_examples(rows, self.columns, faults))
+
+    def settle_labels(self, train: Sequence[Example]) -> None:
+        """Take the labels from the training examples, where the config names none."""
         if self._labels is None:
-            self._labels = LabelSet.from_data(label for example in examples for label in example.labels or ())
+            values = (label for example in train for label in example.labels or ())
+            self._labels = LabelSet.from_data(values)
+
+    def keep_known(self, examples: Sequence[Example], faults: Faults) -> list[Example]:
+        """The examples that have the run's labels only; each other one becomes a fault."""
         return list(keep_known_labels(examples, self.labels, faults, self.config.data.label))
 
     def texts(self, examples: Sequence[Example]) -> tuple[list[str], list[str] | None]:
         """(texts, second texts) of examples; None where rows have one text."""
         pairs = [example.text_pair or "" for example in examples] if self.columns.text_pair is not None else None
         return [example.text for example in examples], pairs
+
+    def labels_of(self, example: Example) -> Sequence[str]:
+        """The labels an example's file gives it."""
+        return example.labels or ()
 
     def encode(self, examples: Sequence[Example], tokenizer: Tokenizer) -> EncodedRows:
         """The tokens of examples, cut to `text.max_length`."""
@@ -114,9 +146,9 @@ class Task:
         if not cls.baseline:
             return None
         true, dev_true = (features.true_labels(self.targets(rows), num_labels) for rows in (train, dev))
-        texts, dev_texts = (["\n".join(filter(None, (e.text, e.text_pair))) for e in rows] for rows in (train, dev))
-        fitted = fit_baseline(texts, true, dev_texts, multi_label=cls.multi_label, seed=self.config.seed)
-        return self._measure(fitted.chosen, dev_true, decoding)
+        texts, dev_texts = ([example.joined_text for example in rows] for rows in (train, dev))
+        chosen = fit_baseline(texts, true, dev_texts, multi_label=cls.multi_label, seed=self.config.seed)
+        return self._measure(chosen, dev_true, decoding)
 
     def describe(self, example: Example, prediction: Any) -> dict[str, object]:
         """One line of predictions.jsonl: the row, its true labels, what it was given."""
@@ -131,25 +163,20 @@ class Task:
         given = prediction.to_fields(multi_label=self.config.cls.multi_label)
         return {**place, "text": example.text, **pair, "label": label, **given}
 
-    def mistakes(
-        self, examples: Sequence[Example], logits: np.ndarray, settings: DecodeSettings
-    ) -> list[tuple[Example, str, str, float]]:
-        """Wrongly answered rows, surest first: (example, true labels, given labels, probability of the answer).
+    def summarize(self, evaluation: Evaluation) -> list[str]:
+        """Figures by label, as lines of text."""
+        return label_lines(evaluation)
 
-        For multi-label the probability is that of the surest wrong decision about a label.
-        """
-        table = probabilities(logits, multi_label=settings.multi_label)
-        chosen = choose_labels(logits, settings)
+    def report_sections(self, evaluation: Evaluation, decoding: DecodeSettings) -> ReportSections:
+        """Figures by label, and the confusion of labels."""
+        return report_sections(evaluation, decoding.labels)
+
+    def mistakes(
+        self, examples: Sequence[Example], logits: np.ndarray, decoding: DecodeSettings, *, limit: int
+    ) -> list[Mistake]:
+        """Wrongly answered rows, surest first."""
         true = features.true_labels(self.targets(examples), len(self.labels))
-        wrong = chosen != true
-        # How sure the model was of each decision: p where it gave the label, 1 - p where it did not.
-        sureness = np.where(chosen, table, 1 - table if settings.multi_label else 0.0) * wrong
-        rows = np.flatnonzero(wrong.any(axis=1))
-        ordered = rows[np.argsort(-sureness[rows].max(axis=1), kind="stable")]
-        return [
-            (examples[row], self._named(true[row]), self._named(chosen[row]), float(sureness[row].max()))
-            for row in ordered
-        ]
+        return list_mistakes(examples, logits, true, decoding, limit=limit)
 
     def notes(self) -> list[str]:
         """What a reader of the report should know about how the figures came about."""
@@ -159,9 +186,6 @@ class Task:
         if isinstance(cls.threshold, str):
             notes.append(f"cls.threshold: {cls.threshold} on these dev rows, so dev figures flatter the model a little")
         return notes
-
-    def _named(self, given: np.ndarray) -> str:
-        return ", ".join(name for name, has in zip(self.labels.names, given, strict=True) if has) or "(none)"
 
     decode = staticmethod(decode)
 

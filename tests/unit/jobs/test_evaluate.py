@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import sample_run
@@ -78,3 +79,20 @@ def test_a_gpu_that_is_not_there_is_told(run_folder, dev):
         pytest.skip("this Paddle is built for GPUs")
     with pytest.raises(ConfigError, match="is the CPU wheel"):
         evaluate_run(str(run_folder), data=dev, device="gpu")
+
+
+def test_a_split_of_a_dataset_is_measured_and_one_of_a_file_is_refused(run_folder, dev, tmp_path):
+    import datasets
+
+    rows = sample_run.read_jsonl(Path(dev))
+    split = datasets.Dataset.from_list([{"text": row["text"], "label": row["label"]} for row in rows])
+    datasets.DatasetDict({"mine": split, "test": split.select(range(4))}).save_to_disk(tmp_path / "saved")
+    assert f"{len(rows)} rows" in evaluate_run(str(run_folder), data=str(tmp_path / "saved"), split="mine")
+    assert "4 rows" in evaluate_run(str(run_folder), data=str(tmp_path / "saved"))
+    with pytest.raises(ConfigError, match="--split\n  has no effect"):
+        evaluate_run(str(run_folder), data=dev, split="mine")
+
+
+def test_the_model_folder_says_how_rows_were_read(run_folder):
+    settings = json.loads((run_folder / "best" / "ernie_pp.json").read_text(encoding="utf-8"))
+    assert settings["columns"] == {"text": "text", "text_pair": None, "header": True, "quoting": "auto"}

@@ -9,6 +9,7 @@ import sample_run
 from sklearn import metrics as oracle
 
 from ernie_pp.errors import ConfigError, DataError, ModelError
+from ernie_pp.jobs import splits
 from ernie_pp.serving import Predictor
 
 QUICK = ("train.max_steps=2", "export.enabled=false")
@@ -124,6 +125,24 @@ def test_skipped_rows_are_listed_in_the_run_folder(tmp_path):
         config, *QUICK, "overwrite=true", f"data.train={tmp_path / 'dev.jsonl'}", "data.on_error=skip"
     )
     assert not (tmp_path / "run" / "skipped.jsonl").exists(), "11 is a label of this run: nothing is left out"
+
+
+@pytest.mark.parametrize("row", ['{"text": "", "label": 1}', '{"text": "还行", "label": 11}'], ids=["empty", "label"])
+def test_a_split_without_a_usable_row_is_named_by_a_row_of_its_own(tmp_path, row):
+    config = sample_run.write_sample(tmp_path)
+    with open(tmp_path / "train.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"text": "", "label": 1}\n')
+    (tmp_path / "dev.jsonl").write_text(row + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"dev\.jsonl line 1\n  no usable row is left"):
+        sample_run.train_here(config, *QUICK, "data.on_error=skip", "labels=[0, 1]")
+
+
+def test_tokens_of_another_tokenization_are_not_taken_from_the_cache(tmp_path, monkeypatch):
+    config = sample_run.write_sample(tmp_path)
+    sample_run.train_here(config, *QUICK)
+    monkeypatch.setattr(splits, "TOKENIZATION_VERSION", "another")
+    sample_run.train_here(config, *QUICK, "overwrite=true")
+    assert len(list((tmp_path / "run" / "cache").iterdir())) == 4
 
 
 def test_training_stops_early_without_a_better_evaluation(tmp_path):

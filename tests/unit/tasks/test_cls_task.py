@@ -25,10 +25,10 @@ def _rows(*labels):
 
 def test_training_rows_settle_the_labels_and_later_rows_must_keep_to_them():
     task = _task(labels=None)
-    task.read(_rows("好", "差"), Faults())
+    task.settle_labels(task.read(_rows("好", "差"), Faults()))
     assert task.labels.values == ("好", "差")
     faults = Faults()
-    assert task.read(_rows("差", "中"), faults)[0].labels == ("差",)
+    assert task.keep_known(task.read(_rows("差", "中"), faults), faults)[0].labels == ("差",)
     with pytest.raises(DataError, match=r'a\.tsv line 3\n  label: found "中", expected one of 好, 差'):
         faults.check()
 
@@ -75,12 +75,12 @@ def test_mistakes_come_surest_first():
     task = _task()
     examples = task.read(_rows("差", "中", "好", "好"), Faults())
     logits = np.log(np.array([[0.2, 0.7, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]]))
-    found = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)))
-    assert [(example.place.line, true, given) for example, true, given, _ in found] == [
-        (4, "好", "差"),
-        (2, "差", "中"),
+    found = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)), limit=9)
+    assert [(one.place, one.true, one.given) for one in found] == [
+        ("a.tsv line 4", "好", "差"),
+        ("a.tsv line 2", "差", "中"),
     ]
-    assert [probability for *_, probability in found] == pytest.approx([0.9, 0.7])
+    assert [one.probability for one in found] == pytest.approx([0.9, 0.7])
 
 
 def test_mistakes_of_several_labels_count_what_was_left_out():
@@ -89,11 +89,15 @@ def test_mistakes_of_several_labels_count_what_was_left_out():
         [Row(Place("a", 1), {"text": "x", "label": ["甲"]}), Row(Place("a", 2), {"text": "y", "label": []})], Faults()
     )
     logits = np.array([[-3.0, -3.0], [-3.0, -3.0]])
-    ((example, true, given, probability),) = task.mistakes(
-        examples, logits, task.settle_decoding(logits, task.targets(examples))
-    )
-    assert (example.text, true, given) == ("x", "甲", "(none)")
-    assert probability == pytest.approx(1 - 1 / (1 + np.exp(3.0)))
+    (found,) = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)), limit=9)
+    assert (found.text, found.true, found.given) == ("x", "甲", "(none)")
+    assert found.probability == pytest.approx(1 - 1 / (1 + np.exp(3.0)))
+
+
+def test_a_task_comes_back_from_what_its_model_folder_says():
+    task = _task(labels={"0": "差评", "1": "好评"})
+    settings = {**task.stored_settings(), "decode": {"labels": list(task.label_names)}}
+    assert Task.restore(task.config, settings).labels == task.labels
 
 
 def test_a_described_row_says_place_truth_and_answer():

@@ -1,0 +1,160 @@
+"""What a kind of problem offers the jobs: each `tasks/<kind>/task.py` has a class `Task` that keeps to this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ernie_pp.config import RunConfig
+from ernie_pp.data.faults import Faults
+from ernie_pp.data.rows import Place, Row
+from ernie_pp.models.ernie import LoadedEncoder
+from ernie_pp.models.losses import ClassificationLoss
+from ernie_pp.models.stack import ErnieStack
+from ernie_pp.report import Confusion, Mistake, Table
+from ernie_pp.text.encoding import EncodedRows
+from ernie_pp.text.tokenizer import Tokenizer
+
+
+class Example(Protocol):
+    """A sound row. What else it holds is the kind's own."""
+
+    @property
+    def place(self) -> Place: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Decoding(Protocol):
+    """The rule from logits to predictions; travels in model folders and bundles."""
+
+    def to_json(self) -> dict: ...
+
+
+class Evaluation(Protocol):
+    """Figures of one split: `headline` is the name in `values` that people look for, `interval` its 95 % interval."""
+
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def values(self) -> Mapping[str, float]: ...
+    @property
+    def headline(self) -> str: ...
+    @property
+    def interval(self) -> tuple[float, float]: ...
+    def to_json(self) -> dict: ...
+
+
+@dataclass(frozen=True)
+class ReportSections:
+    """A kind's own part of the report: its tables, and its confusion of labels where it has one."""
+
+    tables: Sequence[Table]
+    confusion: Confusion | None = None
+
+
+class Task(Protocol):
+    """One run's problem: its settings and, once they are settled, its labels."""
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The fields every row must have."""
+        ...
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels as they are shown, in the order of the model's outputs."""
+        ...
+
+    def best_metric(self) -> str:
+        """The name of the dev figure the best checkpoint is chosen by; ConfigError where there is no such figure."""
+        ...
+
+    def read(self, rows: Iterable[Row], faults: Faults) -> Sequence[Any]:
+        """The sound examples of a split, in order; their labels are not compared with the run's yet."""
+        ...
+
+    def settle_labels(self, train: Sequence[Any]) -> None:
+        """Take the labels the settings leave open from the training examples; what follows needs them."""
+        ...
+
+    def keep_known(self, examples: Sequence[Any], faults: Faults) -> Sequence[Any]:
+        """The examples that have the run's labels only; each other one becomes a fault."""
+        ...
+
+    def texts(self, examples: Sequence[Any]) -> tuple[list[str], list[str] | None]:
+        """(texts, second texts) of examples; None where rows have one text."""
+        ...
+
+    def labels_of(self, example: Any) -> Sequence[str]:
+        """The labels an example's file gives it, for statistics."""
+        ...
+
+    def encode(self, examples: Sequence[Any], tokenizer: Tokenizer) -> EncodedRows:
+        """The tokens of examples, cut to `text.max_length`."""
+        ...
+
+    def targets(self, examples: Sequence[Any]) -> np.ndarray:
+        """What the model has to learn of examples, one entry a row."""
+        ...
+
+    def build_stack(self, encoder: LoadedEncoder, *, seed: int) -> ErnieStack:
+        """The encoder under a fresh head."""
+        ...
+
+    def build_loss(self, targets: np.ndarray) -> ClassificationLoss:
+        """The loss of these training targets."""
+        ...
+
+    def settle_decoding(self, logits: np.ndarray, targets: np.ndarray) -> Any:
+        """The Decoding, tuned on these (dev) rows where the config says so."""
+        ...
+
+    def measure(self, logits: np.ndarray, targets: np.ndarray, decoding: Any) -> Evaluation:
+        """All figures of logits against targets."""
+        ...
+
+    def measure_baseline(self, train: Sequence[Any], dev: Sequence[Any], decoding: Any) -> Evaluation | None:
+        """Dev figures of a plain method on the same rows; None where there is none."""
+        ...
+
+    def decode(self, logits: np.ndarray, decoding: Any) -> Sequence[Any]:
+        """One prediction a row of logits."""
+        ...
+
+    def describe(self, example: Any, prediction: Any) -> dict[str, object]:
+        """One line of predictions.jsonl."""
+        ...
+
+    def summarize(self, evaluation: Any) -> list[str]:
+        """The lines `ernie-pp evaluate` prints below the figures."""
+        ...
+
+    def report_sections(self, evaluation: Any, decoding: Any) -> ReportSections:
+        """The kind's own part of the report."""
+        ...
+
+    def mistakes(self, examples: Sequence[Any], logits: np.ndarray, decoding: Any, *, limit: int) -> list[Mistake]:
+        """Wrongly answered rows, surest first."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What a reader of the report should know about how the figures came about."""
+        ...
+
+    def stored_settings(self) -> dict[str, object]:
+        """What a model folder has to say so that `restore` gives this task again."""
+        ...
+
+
+class TaskClass(Protocol):
+    """How the jobs come to a task."""
+
+    def __call__(self, config: RunConfig) -> Task: ...
+
+    def restore(self, config: RunConfig, settings: Mapping[str, Any]) -> Task:
+        """The task of a model folder, labels settled; `settings` hold `stored_settings()` and "decode"."""
+        ...
