@@ -1,4 +1,4 @@
-"""From tokenised rows to the micro-batches of a step."""
+"""From tokenized rows to the micro-batches of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenised rows on disk under the hash of all they were made from; a file that does not prove whole is remade."""
+"""Tokenized rows on disk under the hash of all they were made from; a file that does not prove whole is remade."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load_or_build(cache_dir: str | Path, key: str, build: Callable[[], TokenRows
         try:
             return _load(path, key=key)
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-            LOG.warning("%s is damaged or not ours (%s); the rows are tokenised again", path, error)
+            LOG.warning("%s is damaged or not ours (%s); the rows are tokenized again", path, error)
     rows = build()
     try:
         _save(rows, path, key=key)

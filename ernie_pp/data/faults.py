@@ -14,11 +14,13 @@ from ernie_pp.data.rows import Fault, Place
 from ernie_pp.durable import write_text
 from ernie_pp.errors import DataError
 from ernie_pp.nearest import nearest_name
+from ernie_pp.text.invisible import is_invisible
 
 MAX_EXCERPT = 60
 # Skipped rows that are remembered one by one; more are only counted, so that memory stays bounded.
 MAX_LISTED = 10_000
-_ESCAPED = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+# Of characters that are not invisible: halves of pairs, unassigned ones, line and paragraph separators.
+_ESCAPED = frozenset({"Cs", "Cn", "Zl", "Zp"})
 
 
 class Faults:
@@ -90,7 +92,7 @@ def nearest_advice(name: str, names: Iterable[str]) -> str:
 
 
 def _escape(character: str) -> str:
-    if unicodedata.category(character) not in _ESCAPED:
+    if not is_invisible(character) and unicodedata.category(character) not in _ESCAPED:
         return character
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ernie_pp.errors import ConfigError
+from ernie_pp.nearest import nearest_name
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -28,11 +29,15 @@ class LabelSet:
         return cls(tuple(labels), tuple(labels))
 
     @classmethod
-    def from_data(cls, values: Iterable[str]) -> LabelSet:
-        """The distinct values, in the order of numbers where all are numbers, else of code points."""
+    def from_data(cls, values: Iterable[str], *, least: Literal[1, 2] = 2) -> LabelSet:
+        """The distinct values, in the order of numbers where all are numbers, else of code points.
+
+        ConfigError for fewer than `least` of them: a text has one of at least two labels, or some of at least one.
+        """
         distinct = set(values)
-        if len(distinct) < 2:
-            what = f"the training rows hold {sorted(distinct)}; at least two labels are needed"
+        if len(distinct) < least:
+            needed = "two labels are" if least == 2 else "one label is"
+            what = f"the training rows hold {sorted(distinct)}; at least {needed} needed"
             raise ConfigError("labels", what, "Check data.label.")
         numeric = all(_NUMBER.fullmatch(value) for value in distinct)
         # "1" and "01" are two labels with one number: the text decides between them.
@@ -48,9 +53,7 @@ class LabelSet:
 
     def nearest(self, value: str) -> str | None:
         """The known label that looks most like `value`, for an error message."""
-        known = [*self.values, *self.names]
-        close = difflib.get_close_matches(value, known, n=1, cutoff=0.4)
-        return close[0] if close else None
+        return nearest_name(value, [*self.values, *self.names])
 
     @functools.cached_property
     def _positions(self) -> dict[str, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from ernie_pp.text.invisible import is_blank  # noqa: F401 (tasks still import it from here)
 
 PERCENTILES = (50, 75, 90, 95, 99)
 
@@ -19,7 +20,6 @@ class SplitStatistics:
     num_rows: int
     label_counts: dict[str, int]  # by frequency, then by name
     num_unlabelled: int  # rows with no label at all
-    num_empty: int  # texts without a visible character
     num_duplicates: int  # rows whose text (and pair) an earlier row has, with whatever labels
     num_conflicts: int  # distinct texts that come with different labels
     conflicts: tuple[int, ...]  # row indexes of the first conflicts, each beside the row it contradicts
@@ -30,7 +30,6 @@ class Overlap:
     """Rows of one split whose text another split has too."""
 
     num_rows: int
-    num_texts: int  # the same, each text once
     share: float  # of the rows
 
 
@@ -39,16 +38,10 @@ class LengthStatistics:
     """Lengths of rows, in tokens or characters."""
 
     num_rows: int
-    shortest: int
     mean: float
     percentiles: dict[int, int]  # PERCENTILES
     longest: int
     num_over: int  # rows longer than the limit; 0 without one
-
-
-def is_blank(text: str) -> bool:
-    """Whether no character of the text is visible (blanks, control and format characters only)."""
-    return all(one.isspace() or unicodedata.category(one) in ("Cc", "Cf") for one in text)
 
 
 def describe_split(
@@ -69,12 +62,10 @@ def describe_split(
             conflicting.setdefault(key, index)
     shown = list(conflicting.items())[:num_shown]
     counts = Counter(label for one in named for label in one)
-    columns = (texts,) if text_pairs is None else (texts, text_pairs)
     return SplitStatistics(
         num_rows=len(texts),
         label_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
         num_unlabelled=sum(not one for one in named),
-        num_empty=sum(any(is_blank(text) for text in row) for row in zip(*columns, strict=True)),
         num_duplicates=len(texts) - len(first_rows),
         num_conflicts=len(conflicting),
         conflicts=tuple(row for key, index in shown for row in (first_rows[key], index)),
@@ -90,19 +81,18 @@ def find_overlap(
 ) -> Overlap:
     """How many rows of the first split (dev) have a text that is also in the other one (train)."""
     others = set(_keys(other_texts, other_pairs))
-    common = [key for key in _keys(texts, text_pairs) if key in others]
-    return Overlap(len(common), len(set(common)), len(common) / len(texts) if texts else 0.0)
+    num_common = sum(key in others for key in _keys(texts, text_pairs))
+    return Overlap(num_common, num_common / len(texts) if texts else 0.0)
 
 
 def describe_lengths(lengths: Sequence[int] | np.ndarray, *, limit: int | None = None) -> LengthStatistics:
     """Percentiles are lengths that occur: p of 100 rows are not longer."""
     values = np.asarray(lengths, dtype=np.int64)
     if not len(values):
-        return LengthStatistics(0, 0, 0.0, dict.fromkeys(PERCENTILES, 0), 0, 0)
+        return LengthStatistics(0, 0.0, dict.fromkeys(PERCENTILES, 0), 0, 0)
     found = np.percentile(values, PERCENTILES, method="inverted_cdf")
     return LengthStatistics(
         num_rows=len(values),
-        shortest=int(values.min()),
         mean=float(values.mean()),
         percentiles={percent: int(one) for percent, one in zip(PERCENTILES, found, strict=True)},
         longest=int(values.max()),

@@ -1,14 +1,13 @@
-"""All tokenised rows of a split in a few flat arrays."""
+"""All tokenized rows of a split in a few flat arrays."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ernie_pp.text.encoding import EncodedRows, Encoding
+from ernie_pp.text import EncodedRows
 
 
 @dataclass(frozen=True)
@@ -43,27 +42,8 @@ class TokenRows:
         return cls(
             ids=rows.ids.astype(np.int32, copy=False),
             type_ids=rows.type_ids.astype(np.int8),
-            row_starts=rows.splits.astype(np.int64, copy=False),
+            row_starts=rows.row_starts.astype(np.int64, copy=False),
             num_cut=rows.num_cut.astype(np.int32),
-            targets=targets,
-        )
-
-    @classmethod
-    def from_encodings(cls, encodings: Iterable[Encoding], *, targets: np.ndarray | None = None) -> TokenRows:
-        """The rows in the order of the encodings, which are taken one by one."""
-        ids: list[np.ndarray] = []
-        type_ids: list[np.ndarray] = []
-        num_cut: list[int] = []
-        for encoding in encodings:
-            ids.append(encoding.ids.astype(np.int32))
-            type_ids.append(encoding.type_ids.astype(np.int8))
-            num_cut.append(encoding.num_cut)
-        lengths = np.array([len(one) for one in ids], dtype=np.int64)
-        return cls(
-            ids=np.concatenate(ids) if ids else np.zeros(0, np.int32),
-            type_ids=np.concatenate(type_ids) if type_ids else np.zeros(0, np.int8),
-            row_starts=_starts(lengths),
-            num_cut=np.array(num_cut, dtype=np.int32),
             targets=targets,
         )
 

@@ -1,0 +1,1 @@
+"""A checked Paddle Inference bundle of a trained model, opened and run."""

@@ -11,14 +11,14 @@ import numpy as np
 
 from ernie_pp.choices import Math
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
-from ernie_pp.data.statistics import is_blank
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
 from ernie_pp.machine import count_cores, switch_math
 from ernie_pp.tasks import load_codec
-from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text import Tokenizer
+from ernie_pp.text.invisible import is_blank
 
 LOG = logging.getLogger("ernie_pp")
 DEFAULT_BATCH_TOKENS = 4096

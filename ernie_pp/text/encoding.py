@@ -24,12 +24,12 @@ class Encoding:
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Tokens of many rows on end, each as in `Encoding`: row i has `splits[i]:splits[i + 1]`."""
+    """Tokens of many rows on end, each as in `Encoding`: row i has `row_starts[i]:row_starts[i + 1]`."""
 
     ids: np.ndarray  # int32 [tokens]
     type_ids: np.ndarray  # int32 [tokens]
     offsets: np.ndarray | None  # int32 [tokens, 2]; None where they were not asked for
-    splits: np.ndarray  # int64 [rows + 1]
+    row_starts: np.ndarray  # int64 [rows + 1]
     num_cut: np.ndarray  # int64 [rows]
 
     def __len__(self) -> int:
@@ -38,13 +38,13 @@ class EncodedRows:
     @property
     def lengths(self) -> np.ndarray:
         """Number of tokens of each row, int64 [rows]."""
-        return np.diff(self.splits)
+        return np.diff(self.row_starts)
 
     def encodings(self) -> list[Encoding]:
         """The rows one by one; their arrays are views of this record's."""
         if self.offsets is None:
             raise ValueError("these rows were encoded without offsets")
-        bounds = self.splits.tolist()
+        bounds = self.row_starts.tolist()
         return [
             Encoding(self.ids[start:end], self.type_ids[start:end], self.offsets[start:end], num_cut)
             for start, end, num_cut in zip(bounds, bounds[1:], self.num_cut.tolist(), strict=False)
@@ -61,6 +61,6 @@ def join_rows(parts: list[EncodedRows]) -> EncodedRows:
         ids=np.concatenate([part.ids for part in parts]),
         type_ids=np.concatenate([part.type_ids for part in parts]),
         offsets=np.concatenate(offsets) if len(offsets) == len(parts) else None,
-        splits=np.concatenate([[0], np.cumsum(lengths)]),
+        row_starts=np.concatenate([[0], np.cumsum(lengths)]),
         num_cut=np.concatenate([part.num_cut for part in parts]),
     )

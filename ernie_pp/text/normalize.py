@@ -1,4 +1,4 @@
-"""Text made more uniform before it is tokenised, with a map back to the text as the user gave it."""
+"""Text made more uniform before it is tokenized, with a map back to the text as the user gave it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ernie_pp.text.invisible import FILLERS
 from ernie_pp.text.simplified import to_simplified
 
 # Full-width forms of ASCII, the wide blank, and ￠￡￢￣￤￥￦.
@@ -20,10 +21,10 @@ _WIDE = re.compile("[\u3000\uff01-\uff5e\uffe0-\uffe6]")
 _ODD_BLANKS = re.compile(r"[^\S ]|\s{2,}")
 _BLANKS = re.compile(r"\s+")
 # Controls, soft hyphen, zero-width characters, direction marks, invisible operators, byte order mark, annotation
-# marks, Hangul fillers. A zero-width joiner stays between two parts of an emoji, which it makes one of.
+# marks, fillers. A zero-width joiner stays between two parts of an emoji, which it makes one of.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]"
+    f"[{FILLERS}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
 )
 

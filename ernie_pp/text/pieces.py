@@ -13,7 +13,7 @@ from ernie_pp.text.wordpiece import WordPieces
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of several texts on end, without special tokens: text i has `splits[i]:splits[i + 1]`.
+    """The pieces of several texts on end, without special tokens: text i has `row_starts[i]:row_starts[i + 1]`.
 
     `starts` and `ends` count code points of the text the piece is from. Neighbouring pieces never overlap, but for
     one case: a character that is taken apart (a Hangul syllable into its letters) may give several pieces, which
@@ -25,7 +25,7 @@ class Pieces:
     ids: np.ndarray  # int32 [pieces]
     starts: np.ndarray  # int32 [pieces]
     ends: np.ndarray  # int32 [pieces], exclusive
-    splits: np.ndarray  # int64 [texts + 1]
+    row_starts: np.ndarray  # int64 [texts + 1]
 
 
 def cut_into_pieces(texts: Sequence[str], *, characters: CharacterTable, word_pieces: WordPieces) -> Pieces:
@@ -38,9 +38,9 @@ def cut_into_pieces(texts: Sequence[str], *, characters: CharacterTable, word_pi
     ids, piece_starts = _split_words(words, word_pieces)
     starts = words.sources[piece_starts]
     ends = words.ends_with_marks[words.sources[_ends_of(piece_starts, words.normal) - 1]]
-    splits = np.searchsorted(starts, bounds)
-    shift = np.repeat(bounds[:-1], np.diff(splits))
-    return Pieces(ids, (starts - shift).astype(np.int32), (ends - shift).astype(np.int32), splits)
+    row_starts = np.searchsorted(starts, bounds)
+    shift = np.repeat(bounds[:-1], np.diff(row_starts))
+    return Pieces(ids, (starts - shift).astype(np.int32), (ends - shift).astype(np.int32), row_starts)
 
 
 def cut_into_words(texts: Sequence[str], *, characters: CharacterTable) -> list[str]:

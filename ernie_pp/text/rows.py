@@ -34,14 +34,14 @@ class RowRules:
 def build_rows(first: Pieces, second: Pieces | None, *, rules: RowRules) -> EncodedRows:
     """[CLS] a [SEP] with type 0, and for a pair b [SEP] with type 1 after it."""
     lengths = row_lengths(first, second)
-    pair_lengths = None if second is None else np.diff(second.splits)
-    kept, pair_kept = kept_lengths(np.diff(first.splits), pair_lengths, max_length=rules.max_length)
+    pair_lengths = None if second is None else np.diff(second.row_starts)
+    kept, pair_kept = kept_lengths(np.diff(first.row_starts), pair_lengths, max_length=rules.max_length)
     sizes = kept + NUM_SPECIAL if pair_kept is None else kept + pair_kept + NUM_SPECIAL_OF_PAIR
     num_cut = lengths - sizes
     if rules.truncate == "error":
         check_nothing_cut(num_cut, lengths, max_length=rules.max_length, first_row=rules.first_row)
     rows = _empty_rows(sizes, num_cut, rules=rules)
-    begins = rows.splits[:-1]
+    begins = rows.row_starts[:-1]
     rows.ids[begins] = rules.cls_id
     rows.ids[begins + 1 + kept] = rules.sep_id
     _fill(rows, first, begins=begins + 1, kept=kept, truncate=rules.truncate)
@@ -56,17 +56,17 @@ def build_rows(first: Pieces, second: Pieces | None, *, rules: RowRules) -> Enco
 def row_lengths(first: Pieces, second: Pieces | None) -> np.ndarray:
     """Tokens of each row before any cut, [CLS] and [SEP] counted; int64 [rows]."""
     if second is None:
-        return np.diff(first.splits) + NUM_SPECIAL
-    return np.diff(first.splits) + np.diff(second.splits) + NUM_SPECIAL_OF_PAIR
+        return np.diff(first.row_starts) + NUM_SPECIAL
+    return np.diff(first.row_starts) + np.diff(second.row_starts) + NUM_SPECIAL_OF_PAIR
 
 
 def _empty_rows(sizes: np.ndarray, num_cut: np.ndarray, *, rules: RowRules) -> EncodedRows:
-    splits = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    row_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return EncodedRows(
-        ids=np.empty(splits[-1], np.int32),
-        type_ids=np.zeros(splits[-1], np.int32),
-        offsets=np.full((splits[-1], 2), -1, np.int32) if rules.offsets else None,
-        splits=splits,
+        ids=np.empty(row_starts[-1], np.int32),
+        type_ids=np.zeros(row_starts[-1], np.int32),
+        offsets=np.full((row_starts[-1], 2), -1, np.int32) if rules.offsets else None,
+        row_starts=row_starts,
         num_cut=num_cut,
     )
 
@@ -74,7 +74,7 @@ def _empty_rows(sizes: np.ndarray, num_cut: np.ndarray, *, rules: RowRules) -> E
 def _fill(rows: EncodedRows, pieces: Pieces, *, begins: np.ndarray, kept: np.ndarray, truncate: Truncate) -> None:
     """Copy the pieces that stay to the places from `begins` on."""
     places = np.repeat(begins, kept) + places_within(kept)
-    taken = kept_pieces(pieces.splits, kept, truncate=truncate)
+    taken = kept_pieces(pieces.row_starts, kept, truncate=truncate)
     rows.ids[places] = pieces.ids[taken]
     if rows.offsets is not None:
         rows.offsets[places, 0] = pieces.starts[taken]

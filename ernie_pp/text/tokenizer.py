@@ -148,13 +148,13 @@ def _surrogate_error(texts: Sequence[str], pairs: Sequence[str] | None, start: i
 
 
 def _in_raw_text(pieces: Pieces, normalized: list[NormalizedText], *, texts: Sequence[str]) -> Pieces:
-    """The pieces of normalised texts with their places in the raw texts."""
-    starts, ends, bounds = pieces.starts.copy(), pieces.ends.copy(), pieces.splits.tolist()
+    """The pieces of normalized texts with their places in the raw texts."""
+    starts, ends, bounds = pieces.starts.copy(), pieces.ends.copy(), pieces.row_starts.tolist()
     for text, one, start, end in zip(texts, normalized, bounds, bounds[1:], strict=False):
         if len(one.text) < len(text):
             starts[start:end] = one.starts[starts[start:end]]
             ends[start:end] = one.ends[ends[start:end] - 1]
-    return Pieces(pieces.ids, starts, ends, pieces.splits)
+    return Pieces(pieces.ids, starts, ends, pieces.row_starts)
 
 
 def _read_portable(path: Path) -> tokenizers.Tokenizer:

@@ -33,13 +33,13 @@ def kept_lengths(
     return kept, np.minimum(pair_lengths, room - kept)
 
 
-def kept_pieces(splits: np.ndarray, kept: np.ndarray, *, truncate: Truncate) -> np.ndarray:
+def kept_pieces(row_starts: np.ndarray, kept: np.ndarray, *, truncate: Truncate) -> np.ndarray:
     """Indexes of the pieces that stay, all rows on end: the first, the last, or the first and last `kept` of each."""
     num_heads = {"head": kept, "tail": np.zeros_like(kept), "middle": kept - kept // 2, "error": kept}[truncate]
     within = places_within(kept)
-    num_cut = np.diff(splits) - kept
+    num_cut = np.diff(row_starts) - kept
     after_cut = within >= np.repeat(num_heads, kept)
-    return within + np.repeat(splits[:-1], kept) + after_cut * np.repeat(num_cut, kept)
+    return within + np.repeat(row_starts[:-1], kept) + after_cut * np.repeat(num_cut, kept)
 
 
 def places_within(lengths: np.ndarray) -> np.ndarray:

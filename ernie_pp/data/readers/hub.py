@@ -41,16 +41,18 @@ def read_dataset(source: str, *, settings: ReadSettings, faults: Faults) -> Iter
 
 def load_split(source: str, *, split: str) -> Any:
     """The `datasets.Dataset` of one split."""
-    import datasets  # takes two seconds, and only this source needs it
+    # Takes two seconds, and only this source needs it. From its own module: PaddleNLP replaces datasets.load_dataset by
+    # a function that runs the code of data sets.
+    from datasets import load as loader
     from datasets.exceptions import DatasetsError
 
     name = source.removeprefix(DATASET_PREFIX)
     try:
         if Path(name).exists():
-            return _load_saved(Path(name), split=split, load=datasets.load_from_disk)
+            return _load_saved(Path(name), split=split, load=loader.load_from_disk)
         name, _, subset = name.partition(":")
         # Left open, `datasets` asks on the terminal whether it may run a program of the data set's author.
-        return datasets.load_dataset(name, subset or None, split=split, trust_remote_code=False)
+        return loader.load_dataset(name, subset or None, split=split, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, DatasetsError) as error:
         raise _not_loaded(source, split, error) from error
 

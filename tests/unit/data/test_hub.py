@@ -56,7 +56,7 @@ def test_a_name_that_cannot_be_loaded_says_what_to_do_offline(tmp_path, monkeypa
     def fail(*_args, **_options):
         raise ConnectionError("no network")
 
-    monkeypatch.setattr(datasets, "load_dataset", fail)
+    monkeypatch.setattr(datasets.load, "load_dataset", fail)
     with pytest.raises(DataError, match=r"no network[\s\S]*save_to_disk"):
         read("datasets:owner/name:subset")
 
@@ -68,7 +68,7 @@ def test_name_subset_and_split_reach_datasets(monkeypatch):
         asked.update(options, name=name, subset=subset)
         return datasets.Dataset.from_dict({"text": ["好"]})
 
-    monkeypatch.setattr(datasets, "load_dataset", load)
+    monkeypatch.setattr(datasets.load, "load_dataset", load)
     assert len(read("datasets:clue:tnews", split="validation")) == 1
     assert asked == {"name": "clue", "subset": "tnews", "split": "validation", "trust_remote_code": False}
 
@@ -78,11 +78,22 @@ def test_a_data_set_that_is_a_program_is_not_run_and_says_what_to_do(tmp_path, m
     (tmp_path / "rows").mkdir()
     mark = tmp_path / "mark"
     (tmp_path / "rows" / "rows.py").write_text(f"open({str(mark)!r}, 'w')", encoding="utf-8")
-    load = datasets.load_dataset
-    monkeypatch.setattr(datasets, "load_dataset", lambda _, *rest, **options: load(str(tmp_path / "rows"), **options))
+    load = datasets.load.load_dataset
+    monkeypatch.setattr(
+        datasets.load, "load_dataset", lambda _, *rest, **options: load(str(tmp_path / "rows"), **options)
+    )
     with pytest.raises(DataError, match=r"a program of its author[\s\S]*save_to_disk"):
         read("datasets:owner/rows")
     assert not mark.exists()
+
+
+def test_a_loader_that_another_library_put_in_place_is_not_used(saved, monkeypatch):
+    def runs_code(*_args, **_options):
+        raise AssertionError("PaddleNLP's own, which trusts all code")
+
+    monkeypatch.setattr(datasets, "load_dataset", runs_code)
+    monkeypatch.setattr(datasets.load, "load_dataset", lambda *_, **__: datasets.Dataset.from_dict({"text": ["好"]}))
+    assert len(read("datasets:owner/name")) == 1
 
 
 def test_a_saved_folder_is_known_as_a_dataset(saved):

@@ -2,29 +2,24 @@ import numpy as np
 import pytest
 
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.text.encoding import EncodedRows, Encoding
-
-
-def encoding(ids, *, second_from=None, num_cut=0):
-    ids = np.array(ids, dtype=np.int32)
-    type_ids = (np.arange(len(ids)) >= (len(ids) if second_from is None else second_from)).astype(np.int32)
-    return Encoding(ids, type_ids, np.zeros((len(ids), 2), np.int32), num_cut)
+from ernie_pp.text import EncodedRows
 
 
 @pytest.fixture
 def rows():
-    encodings = [encoding([1, 5, 2]), encoding([1, 7, 2, 8, 2], second_from=3, num_cut=4), encoding([1, 2])]
-    return TokenRows.from_encodings(iter(encodings), targets=np.array([0, 1, 1]))
+    return TokenRows(
+        ids=np.array([1, 5, 2, 1, 7, 2, 8, 2, 1, 2], np.int32),
+        type_ids=np.array([0, 0, 0, 0, 0, 0, 1, 1, 0, 0], np.int8),
+        row_starts=np.array([0, 3, 8, 10]),
+        num_cut=np.array([0, 4, 0], np.int32),
+        targets=np.array([0, 1, 1]),
+    )
 
 
 def test_rows_stand_one_after_the_other_in_flat_arrays(rows):
     assert len(rows) == 3
-    assert rows.ids.tolist() == [1, 5, 2, 1, 7, 2, 8, 2, 1, 2]
-    assert rows.type_ids.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 0, 0]
-    assert rows.row_starts.tolist() == [0, 3, 8, 10]
     assert rows.lengths.tolist() == [3, 5, 2]
-    assert rows.num_cut.tolist() == [0, 4, 0]
-    assert (rows.ids.dtype, rows.type_ids.dtype, rows.row_starts.dtype) == (np.int32, np.int8, np.int64)
+    assert rows.token_places(np.array([2, 0])).tolist() == [8, 9, 0, 1, 2]
 
 
 def test_rows_of_the_tokenizer_are_taken_whole(rows):
@@ -32,7 +27,7 @@ def test_rows_of_the_tokenizer_are_taken_whole(rows):
         ids=rows.ids,
         type_ids=rows.type_ids.astype(np.int32),
         offsets=None,
-        splits=rows.row_starts,
+        row_starts=rows.row_starts,
         num_cut=rows.num_cut.astype(np.int64),
     )
     taken = TokenRows.from_encoded(encoded, targets=rows.targets)
@@ -56,7 +51,8 @@ def test_targets_can_be_replaced_and_dropped(rows):
 
 
 def test_no_rows_at_all_are_rows_too():
-    assert len(TokenRows.from_encodings([])) == 0
+    none = np.zeros(0, np.int32)
+    assert len(TokenRows(none, none.astype(np.int8), np.zeros(1, np.int64), none)) == 0
 
 
 @pytest.mark.parametrize("starts", [[0, 3, 8, 11], [1, 3, 8, 10], [0, 8, 3, 10], [0, 3, 10]])

@@ -1,4 +1,4 @@
-"""A small tokenizer, and the real data beside the repository where it is there."""
+"""A small tokenizer, and the tools as modules."""
 
 import importlib.util
 from pathlib import Path
@@ -8,15 +8,6 @@ import pytest
 from ernie_pp.text import Tokenizer
 from ernie_pp.text.new_vocabulary import build_vocabulary
 from ernie_pp.text.vocabulary import write_vocab
-
-SHARED_DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    if not SHARED_DATA.is_dir():
-        pytest.skip("the shared data folder is not beside this repository")
-    return SHARED_DATA
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +19,11 @@ def vocab_path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def load_tool():
+def load_tool(repository: Path):
     """A script of tools/ as a module."""
 
     def load(name: str):
-        path = Path(__file__).resolve().parents[3] / "tools" / f"{name}.py"
+        path = repository / "tools" / f"{name}.py"
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -184,7 +184,7 @@ def test_rows_beyond_one_batch_are_the_same(tokenizer, monkeypatch):
     whole = tokenizer.encode_rows(texts, texts[::-1], max_length=20, truncate="middle", offsets=True)
     monkeypatch.setattr("ernie_pp.text.tokenizer.BATCH_CHARACTERS", 64)
     parts = tokenizer.encode_rows(texts, texts[::-1], max_length=20, truncate="middle", offsets=True)
-    for name in ("ids", "type_ids", "offsets", "splits", "num_cut"):
+    for name in ("ids", "type_ids", "offsets", "row_starts", "num_cut"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
 
 
