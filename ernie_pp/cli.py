@@ -94,6 +94,7 @@ def _add_train(parser: argparse.ArgumentParser, task: str | None = None) -> None
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
     parser.add_argument("--data", metavar="FILE", required=True, help="labelled rows")
+    parser.add_argument("--split", metavar="NAME", help="split of a datasets: source (default: data.test_split)")
     parser.add_argument("--output", metavar="FILE", help="also write the figures as JSON")
     parser.add_argument(
         "--device", default="auto", choices=("auto", "cpu", "gpu"), help="auto: a GPU where there is one"
@@ -163,7 +164,8 @@ def _train(arguments: argparse.Namespace) -> int:
 def _evaluate(arguments: argparse.Namespace) -> int:
     from ernie_pp.jobs.evaluate import evaluate_run
 
-    print(evaluate_run(arguments.run_dir, data=arguments.data, output=arguments.output, device=arguments.device))
+    words = {name: getattr(arguments, name) for name in ("data", "split", "output", "device")}
+    print(evaluate_run(arguments.run_dir, **words))
     return 0
 
 
@@ -184,11 +186,11 @@ def _predict(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from ernie_pp.jobs.doctor import examine
+    from ernie_pp.jobs.doctor import diagnose
 
-    text, is_sound = examine(arguments.config, arguments.overrides)
-    print(text)
-    return 0 if is_sound else 1
+    findings = diagnose(arguments.config, arguments.overrides)
+    print(findings.text)
+    return findings.exit_code
 
 
 def _print_keys() -> int:

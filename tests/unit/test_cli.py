@@ -6,6 +6,7 @@ import pytest
 
 from ernie_pp import cli
 from ernie_pp.errors import ConfigError, DataError, ModelError, NumericError, RunError
+from ernie_pp.jobs import doctor, evaluate
 
 
 @pytest.fixture
@@ -88,3 +89,17 @@ def test_every_verb_has_help(capsys):
 def test_a_missing_config_is_2(capsys):
     assert cli.main(["train"]) == 2
     assert "--config FILE is missing" in capsys.readouterr().err
+
+
+def test_doctor_ends_with_the_code_of_what_it_found(monkeypatch, capsys):
+    findings = doctor.Findings(("Machine",), ("a.tsv line 3",), exit_code=3)
+    monkeypatch.setattr(doctor, "diagnose", lambda *_: findings)
+    assert cli.main(["doctor"]) == 3
+    assert "Machine" in capsys.readouterr().out
+
+
+def test_evaluate_passes_the_split_on(monkeypatch):
+    seen = {}
+    monkeypatch.setattr(evaluate, "evaluate_run", lambda run, **words: seen.update(words, run=run))
+    assert cli.main(["evaluate", "--run", "r", "--data", "datasets:x", "--split", "dev"]) == 0
+    assert seen == {"run": "r", "data": "datasets:x", "split": "dev", "output": None, "device": "auto"}
