@@ -15,8 +15,8 @@ from ernie_pp.models.sizes import num_parameters
 BYTES_PER_PARAMETER = 16
 # Paddle itself, loaded.
 BASE_BYTES = 450 << 20
-# Numbers a block keeps for its backward pass: for a token's width, and for each head and token of its row. Measured: the
-# estimate is 0 to 25 % above the peak of blocks 256 and 512 wide with rows of 256 tokens.
+# Numbers a block keeps for its backward pass: for a token's width, and for each head and token of its row. Measured:
+# the estimate is 0 to 25 % above the peak of blocks 256 and 512 wide with rows of 256 tokens.
 NUMBERS_PER_WIDTH, NUMBERS_PER_SCORE = 30, 6
 
 

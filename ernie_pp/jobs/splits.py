@@ -14,11 +14,10 @@ import numpy as np
 
 from ernie_pp.config import RunConfig, TextConfig
 from ernie_pp.data.cache import cache_key, load_or_build
-from ernie_pp.data.faults import Faults
+from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
-from ernie_pp.jobs.lengths import too_long
 from ernie_pp.tasks.interface import Task
 from ernie_pp.text.normalize import Normalization
 from ernie_pp.text.tokenizer import Tokenizer
@@ -85,12 +84,13 @@ class SplitReader:
 
     def _keep_short_enough(self, examples: Sequence[Any]) -> Sequence[Any]:
         kept, limit = [], self.config.text.max_length
+        column = " + ".join(self.task.text_columns)
         lengths = self.tokenizer.count_tokens(*self.task.texts(examples))
         for example, length in zip(examples, lengths, strict=True):
             if length <= limit:
                 kept.append(example)
             else:
-                self.faults.add(too_long(example, int(length), limit=limit))
+                self.faults.add(too_long(example.place, column, length=int(length), limit=limit))
         return kept
 
     def _checked(self, examples: Sequence[Any], source: str, before: int) -> Sequence[Any]:

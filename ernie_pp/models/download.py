@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from ernie_pp.errors import ModelError
 from ernie_pp.models.light_import import import_ernie
 from ernie_pp.models.weights import PICKLE, SAFETENSORS
+from ernie_pp.nearest import nearest_name
 
 
 def download_weights(name: str) -> Path:
@@ -33,8 +33,8 @@ def download_file(name: str, file_names: list[str]) -> Path:
 
 def _not_downloaded(name: str, what: str) -> ModelError:
     known = list(import_ernie().modeling.ErnieModel.pretrained_resource_files_map["model_state"])
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f"The nearest name is {nearest[0]}.\n" if nearest and nearest[0] != name else ""
+    nearest = nearest_name(name, known)
+    hint = f"The nearest name is {nearest}.\n" if nearest not in (None, name) else ""
     return ModelError(
         f"model.name {name}",
         what,

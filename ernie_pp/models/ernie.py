@@ -14,9 +14,9 @@ from ernie_pp.config.schema import ModelConfig, SizesConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.models.download import download_file, download_weights
 from ernie_pp.models.light_import import import_ernie
-from ernie_pp.models.sizes import check_config, classifier_shapes, encoder_shapes, pooler_shapes, read_config
+from ernie_pp.models.sizes import Shapes, check_config, classifier_shapes, encoder_shapes, pooler_shapes, read_config
 from ernie_pp.models.stack import ErnieStack, set_weight
-from ernie_pp.models.weights import Shapes, canonical_name, read_weights
+from ernie_pp.models.weights import canonical_name, read_weights
 
 _VOCABULARY = "vocab.txt"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from ernie_pp.bounded import read_json
 from ernie_pp.errors import ModelError
 
 CONFIG = "config.json"
@@ -24,20 +24,15 @@ _OPTIONAL_LIMITS = {"type_vocab_size": 1_024, "task_type_vocab_size": 1_024}
 _ACTIVATIONS = ("gelu", "relu", "silu", "gelu_new")
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
 
-Shapes = dict[str, tuple[int, ...]]
+Shapes = Mapping[str, tuple[int, ...]]
 
 
 def read_config(folder: Path) -> dict:
     """The values of a folder's config.json, checked."""
     path = folder / CONFIG
-    try:
-        if path.stat().st_size > _MAX_CONFIG_BYTES:
-            raise ModelError(str(path), f"is larger than {_MAX_CONFIG_BYTES} bytes", "Get the file again.")
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ModelError(str(path), "is not there", "model.path takes the folder of a PaddleNLP model.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(str(path), f"is not readable JSON: {error}", "Get the file again.") from error
+    if not path.is_file():
+        raise ModelError(str(path), "is not there", "model.path takes the folder of a PaddleNLP model.")
+    values = read_json(path, max_bytes=_MAX_CONFIG_BYTES, error=ModelError, do="Get the file again.")
     if not isinstance(values, dict):
         raise ModelError(str(path), f"holds a {type(values).__name__}, an object was expected", "Get the file again.")
     check_config(values, where=str(path))
@@ -90,7 +85,7 @@ def num_parameters(values: Mapping) -> int:
 def encoder_shapes(values: Mapping) -> Shapes:
     """Shape of every encoder tensor by canonical name, the pooler left out."""
     width = values["hidden_size"]
-    shapes: Shapes = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for table, rows in _tables(values).items():
         shapes[f"ernie.embeddings.{table}.weight"] = (rows, width)
     shapes.update(_weight_and_bias("ernie.embeddings.layer_norm", (width,)))
@@ -121,7 +116,7 @@ def _tables(values: Mapping) -> dict[str, int]:
 
 
 def _block_shapes(prefix: str, width: int, inner: int) -> Shapes:
-    shapes: Shapes = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
         shapes.update(_weight_and_bias(f"{prefix}.self_attn.{name}", (width, width)))
     shapes.update(_weight_and_bias(f"{prefix}.linear1", (width, inner)))

@@ -20,7 +20,7 @@ from ernie_pp.models.heads import ClassificationHead
 
 WORD_EMBEDDINGS = "ernie.embeddings.word_embeddings.weight"
 _BLOCK = re.compile(r"ernie\.encoder\.layers\.(\d+)\.")
-_MASKED = -1e4  # what PaddleNLP adds to the score of a padding token
+MASKED = -1e4  # what PaddleNLP adds to the score of a padding token
 
 Hidden = tuple[paddle.Tensor, paddle.Tensor]
 
@@ -39,7 +39,7 @@ class EmbeddingLayer(nn.Layer):
     def forward(self, inputs: Hidden) -> Hidden:
         """`hidden` [rows, length, width] and a float mask [rows, 1, 1, length] from two id tensors [rows, length]."""
         input_ids, token_type_ids = inputs
-        mask = paddle.unsqueeze((input_ids == self.pad_token_id).astype("float32") * _MASKED, [1, 2])
+        mask = paddle.unsqueeze((input_ids == self.pad_token_id).astype("float32") * MASKED, [1, 2])
         mask.stop_gradient = True
         if not (self.training and self.state.fast):
             hidden = self.embeddings(input_ids, token_type_ids=token_type_ids)
@@ -143,10 +143,6 @@ class ErnieStack(nn.Layer):
             raise ModelError("weights", f"names differ from the model's, the first is {odd[0]}", "Use the same model.")
         for name, parameter in parameters.items():
             set_weight(name, parameter, arrays[name])
-
-    def layer_index_of(self, name: str) -> int:
-        """Global number of the layer a canonical name belongs to."""
-        return layer_index_of(name, num_blocks=self.config.num_hidden_layers)
 
 
 def layer_index_of(name: str, *, num_blocks: int) -> int:

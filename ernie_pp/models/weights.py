@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from ernie_pp.bounded import read_json
 from ernie_pp.errors import ModelError
 from ernie_pp.models.pickle_reader import read_plain_pickle
+from ernie_pp.models.sizes import Shapes
 
 SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLE = "model_state.pdparams"
-
-Shapes = Mapping[str, tuple[int, ...]]
+_MAX_INDEX_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,10 @@ def _read_sharded(folder: Path, wanted: Shapes) -> tuple[dict[str, np.ndarray], 
 
 def _shard_names(path: Path) -> list[str]:
     """The files an index names, each a plain name inside the index's own folder."""
+    index: Any = read_json(path, max_bytes=_MAX_INDEX_BYTES, error=ModelError, do="Get the file again.")
     try:
-        weight_map = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
-        names = sorted(set(weight_map.values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        names = sorted(set(index["weight_map"].values()))
+    except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(str(path), f"not a readable index: {error!r}", "Get the file again.") from error
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or (path.parent / name).is_symlink():

@@ -65,6 +65,11 @@ class Task(Protocol):
         ...
 
     @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The fields that hold the text, or both texts of a pair."""
+        ...
+
+    @property
     def label_names(self) -> tuple[str, ...]:
         """The labels as they are shown, in the order of the model's outputs."""
         ...

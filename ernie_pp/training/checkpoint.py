@@ -9,11 +9,17 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
+from ernie_pp.bounded import read_json
 from ernie_pp.durable import replaced_folder
 from ernie_pp.errors import ModelError
+from ernie_pp.models.sizes import CONFIG
+from ernie_pp.models.weights import SAFETENSORS
 
-WEIGHTS, CONFIG, SETTINGS = "model.safetensors", "config.json", "ernie_pp.json"
+SETTINGS = "ernie_pp.json"
 NEEDED_SETTINGS = ("task", "text", "columns", "label_values", "decode", "step", "dev")
+# A config of thousands of labels is far below.
+_MAX_SETTINGS_BYTES = 100_000_000
+_ADVICE = "Give a folder that a run of ernie_pp wrote (its best/)."
 
 
 def save_model_folder(
@@ -33,7 +39,7 @@ def save_model_folder(
     with replaced_folder(folder) as temporary:
         save_file(
             {name: np.ascontiguousarray(value) for name, value in weights.items()},
-            temporary / WEIGHTS,
+            temporary / SAFETENSORS,
             metadata={"format": "np"},
         )
         for name, values in ((CONFIG, config), (SETTINGS, settings)):
@@ -43,14 +49,11 @@ def save_model_folder(
 
 def read_settings(folder: Path) -> dict:
     """What `save_model_folder` was given as `settings`."""
-    try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise _not_ours(folder, f"has no readable {SETTINGS}: {error}") from error
+    settings = read_json(folder / SETTINGS, max_bytes=_MAX_SETTINGS_BYTES, error=ModelError, do=_ADVICE)
     if not isinstance(settings, dict) or not settings.keys() >= set(NEEDED_SETTINGS):
         raise _not_ours(folder, f"has a {SETTINGS} without {', '.join(NEEDED_SETTINGS)}")
     return settings
 
 
 def _not_ours(folder: Path, what: str) -> ModelError:
-    return ModelError(str(folder), what, "Give a folder that a run of ernie_pp wrote (its best/).")
+    return ModelError(str(folder), what, _ADVICE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Fault, Place, Row
-from ernie_pp.data.statistics import is_blank
+from ernie_pp.text.invisible import is_blank
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,13 @@ class Task:
     @property
     def column_names(self) -> tuple[str, ...]:
         """The fields every row must have."""
-        columns = self.columns
-        return tuple(name for name in (columns.text, columns.text_pair, columns.label) if name is not None)
+        return (*self.text_columns, self.config.data.label)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The field of the text, and of the second text of a pair."""
+        data = self.config.data
+        return (data.text,) if data.text_pair is None else (data.text, data.text_pair)
 
     def best_metric(self) -> str:
         """The name of the dev figure the best checkpoint is chosen by; ConfigError where there is no such figure."""
@@ -80,7 +85,7 @@ class Task:
         """Take the labels from the training examples, where the config names none."""
         if self._labels is None:
             values = (label for example in train for label in example.labels or ())
-            self._labels = LabelSet.from_data(values)
+            self._labels = LabelSet.from_data(values, least=1 if self.config.cls.multi_label else 2)
 
     def keep_known(self, examples: Sequence[Example], faults: Faults) -> list[Example]:
         """The examples that have the run's labels only; each other one becomes a fault."""

@@ -137,6 +137,16 @@ def test_a_split_without_a_usable_row_is_named_by_a_row_of_its_own(tmp_path, row
         sample_run.train_here(config, *QUICK, "data.on_error=skip", "labels=[0, 1]")
 
 
+def test_a_text_over_a_refusing_limit_is_named_by_its_column(tmp_path):
+    sample_run.write_sample(tmp_path)
+    rows = [{"标题": row["text"], "label": row["label"]} for row in sample_run.review_rows()]
+    sample_run.write_jsonl(tmp_path / "train.jsonl", rows)
+    data = {"train": "train.jsonl", "dev": "train.jsonl", "text": "标题"}
+    text = {"max_length": 20, "truncate": "error"}
+    with pytest.raises(DataError, match='line 9\n  标题: found "'):
+        sample_run.train_here(sample_run.write_config(tmp_path, {"data": data, "text": text}))
+
+
 def test_tokens_of_another_tokenization_are_not_taken_from_the_cache(tmp_path, monkeypatch):
     config = sample_run.write_sample(tmp_path)
     sample_run.train_here(config, *QUICK)

@@ -33,6 +33,18 @@ def test_training_rows_settle_the_labels_and_later_rows_must_keep_to_them():
         faults.check()
 
 
+@pytest.mark.parametrize("multi_label", [True, False])
+def test_one_label_is_enough_where_a_text_may_have_none(multi_label):
+    task = _task(labels=None, cls=ClsConfig(multi_label=multi_label))
+    examples = task.read(_rows("退货", "退货"), Faults())
+    if multi_label:
+        task.settle_labels(examples)
+        assert task.label_names == ("退货",)
+    else:
+        with pytest.raises(ConfigError, match="at least two"):
+            task.settle_labels(examples)
+
+
 @pytest.mark.parametrize(
     "multi_label, name, other", [(False, "accuracy", "exact_match"), (True, "micro_f1", "accuracy")]
 )
