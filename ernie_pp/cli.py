@@ -194,7 +194,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _print_keys() -> int:
-    from ernie_pp.config.fields import describe_keys
+    from ernie_pp.config import describe_keys
 
     for name, default, meaning in describe_keys():
         print(f"{name:28} {default:10} {meaning}")

@@ -44,7 +44,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: _whole_number(n
 _Loader.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.value))
 
 
-def _whole_number(node: yaml.ScalarNode) -> int:
+def _whole_number(node: yaml.Node) -> int:
     if len(node.value) > MAX_DIGITS:
         problem = f"a number of {len(node.value)} digits, at most {MAX_DIGITS} are read"
         raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)

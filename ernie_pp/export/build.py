@@ -19,7 +19,7 @@ from ernie_pp.export.bundle import write_manifest
 from ernie_pp.export.check import Batch, logits_of_bundle
 from ernie_pp.export.trace import INPUTS, trace
 from ernie_pp.models.ernie import build_paddlenlp_classifier, load_classifier
-from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text import Tokenizer
 
 LOG = logging.getLogger("ernie_pp")
 

@@ -10,9 +10,9 @@ from paddle import nn
 from paddle.static import InputSpec
 
 from ernie_pp.export.bundle import PROGRAM
+from ernie_pp.models.stack import MASKED
 
 INPUTS = ("input_ids", "token_type_ids")
-_MASKED = -1e4  # what PaddleNLP adds to the score of a padding token
 
 
 class InferenceModel(nn.Layer):
@@ -36,7 +36,7 @@ class InferenceModel(nn.Layer):
             input_ids,
             token_type_ids=token_type_ids,
             position_ids=paddle.cumsum(zeros + 1, axis=1) - 1,
-            attention_mask=paddle.unsqueeze(is_padding * _MASKED, [1, 2]),
+            attention_mask=paddle.unsqueeze(is_padding * MASKED, [1, 2]),
             task_type_ids=None if self.task_id is None else zeros + self.task_id,
         )[:2]
         return self.model.classifier(pooled)
