@@ -40,12 +40,6 @@ def diagnose(path: str | None, overrides: Sequence[str]) -> Findings:
     return machine if config is None or version_problems() else _with_data(machine, config)
 
 
-def examine(path: str | None, overrides: Sequence[str]) -> tuple[str, bool]:
-    """(the report, whether nothing is wrong)."""
-    findings = diagnose(path, overrides)
-    return findings.text, findings.exit_code == 0
-
-
 def _with_data(machine: Findings, config: RunConfig) -> Findings:
     # Loads Paddle, so it must come after the CPU switches.
     from ernie_pp.jobs.data_check import describe_data

@@ -105,4 +105,4 @@ def test_doctor_lists_rows_that_would_be_left_out(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Bad rows left out" in done.stdout and "train.jsonl line 49: text" in done.stdout
     done = sample_run.run("doctor", "--config", str(config))
-    assert done.returncode != 0 and "PROBLEM: " in done.stdout and "train.jsonl line 49" in done.stdout
+    assert done.returncode == 3 and "PROBLEM: " in done.stdout and "train.jsonl line 49" in done.stdout
