@@ -89,6 +89,21 @@ def test_multi_label_run_tunes_thresholds_and_answers_alike(tmp_path, join, data
     assert [list(answer.labels) for answer in answers] == [row["prediction"] for row in predictions]
 
 
+def test_one_threshold_for_all_labels_is_tuned_on_dev(tmp_path):
+    sample_run.write_sample(tmp_path)
+    rows = sample_run.write_jsonl(tmp_path / "train.jsonl", _topic_rows(list))
+    data = {"train": str(rows), "dev": str(rows), "label": "标签"}
+    config = sample_run.write_config(tmp_path, {"data": data, "cls": {"multi_label": True, "threshold": "tuned"}})
+    sample_run.train_here(config, *QUICK)
+    settings = json.loads((tmp_path / "run" / "best" / "ernie_pp.json").read_text(encoding="utf-8"))
+    (threshold,) = set(settings["decode"]["thresholds"])
+    assert 0 < threshold < 1 and threshold != 0.5
+    predictions = sample_run.read_jsonl(tmp_path / "run" / "predictions.jsonl")
+    for row in predictions:
+        given = [name for name, value in row["probabilities"].items() if value >= threshold]
+        assert row["prediction"] == given
+
+
 def test_pairs_are_read_trained_and_answered_as_pairs(tmp_path):
     sample_run.write_sample(tmp_path)
     rows = [{"q": "房间怎么样", "a": row["text"], "label": row["label"]} for row in sample_run.review_rows()]
