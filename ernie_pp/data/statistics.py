@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ernie_pp.text.invisible import is_blank  # noqa: F401 (tasks still import it from here)
-
 PERCENTILES = (50, 75, 90, 95, 99)
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ernie_pp.data.faults import MAX_EXCERPT, Faults, excerpt, nearest_advice
+from ernie_pp.data.faults import MAX_EXCERPT, Faults, excerpt, nearest_advice, too_long
 from ernie_pp.data.rows import Fault, Place
 from ernie_pp.errors import DataError
 
@@ -99,3 +99,9 @@ def test_the_most_similar_name_is_proposed():
     assert nearest_advice("lable", ["label", "text"]) == 'Did you mean "label"?'
     assert nearest_advice("好坪", ["好评", "差评"]) == 'Did you mean "好评"?'
     assert '"a", "b"' in nearest_advice("review", ["a", "b"])
+
+
+def test_a_text_over_the_limit_is_told_with_its_column_and_both_lengths():
+    fault = too_long(Place("a.tsv", 3), "标题 + 正文", length=33, limit=32)
+    assert (fault.column, fault.value) == ("标题 + 正文", "33 tokens")
+    assert fault.expected == "at most 32 tokens (text.max_length)" and "text.truncate" in fault.advice
