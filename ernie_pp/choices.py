@@ -11,6 +11,8 @@ OnError = Literal["stop", "skip"]
 Math = Literal["auto", "off"]
 Truncate = Literal["head", "tail", "middle", "error"]
 
+# More than any machine has cores; far more would end Paddle, not a message.
+MAX_THREADS = 4096
 # Stands before the name of a data set that `datasets` loads, where else the path of a file would stand.
 DATASET_PREFIX = "datasets:"
 # What format `auto` takes a file for; the content of .json decides between two.

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from ernie_pp import __version__
-from ernie_pp.choices import Format, Math, OnError, Quoting
+from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
 from ernie_pp.errors import ErniePPError
 
 
@@ -58,6 +58,13 @@ def _positive(word: str) -> int:
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"is {word!r}, expected a whole number above 0")
     return int(word)
+
+
+def _num_threads(word: str) -> int:
+    count = _positive(word)
+    if count > MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"is {word}, expected at most {MAX_THREADS}")
+    return count
 
 
 def _build_parser(task: str | None) -> argparse.ArgumentParser:
@@ -133,7 +140,7 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch-tokens", type=_positive, default=4096, metavar="N", help="most tokens computed at once"
     )
-    parser.add_argument("--threads", type=_positive, metavar="N", help="math threads (default: one a core)")
+    parser.add_argument("--threads", type=_num_threads, metavar="N", help="math threads (default: one a core)")
     parser.add_argument(
         "--math",
         default="auto",

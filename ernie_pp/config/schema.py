@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from ernie_pp.choices import Format, Math, OnError, Quoting, Truncate
+from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting, Truncate
 
 
 def _tuple_from_list(value: object) -> object:
@@ -207,7 +207,9 @@ class CpuConfig(Section):
     keep_heap: bool = Field(
         default=True, description="keep freed memory instead of returning it to the system at each step"
     )
-    threads: Positive | None = Field(default=None, description="math threads; none: one a core")
+    threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | None = Field(
+        default=None, description="math threads; none: one a core"
+    )
 
 
 class ExportConfig(Section):

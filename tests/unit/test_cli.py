@@ -103,3 +103,8 @@ def test_evaluate_passes_the_split_on(monkeypatch):
     monkeypatch.setattr(evaluate, "evaluate_run", lambda run, **words: seen.update(words, run=run))
     assert cli.main(["evaluate", "--run", "r", "--data", "datasets:x", "--split", "dev"]) == 0
     assert seen == {"run": "r", "data": "datasets:x", "split": "dev", "output": None, "device": "auto"}
+
+
+def test_more_threads_than_any_machine_has_are_refused():
+    with pytest.raises(argparse.ArgumentTypeError, match="at most 4096"):
+        cli._num_threads("99999999999")

@@ -164,6 +164,7 @@ def test_keys_with_an_effect_are_allowed(load, overrides):
         ("train.epochs=1e999", "expected a finite number"),
         ("train.learning_rate=1e999", "expected a finite number"),
         ("cls.class_weights=[1.0, 1e999]", "expected a finite number"),
+        ("cpu.threads=99999999999", "expected less than or equal to 4096"),
         ("data.label_separator=", "at least 1 character"),
         ("seed=1\nfoo: 2", "is more than one key=value"),
         ("train.epochs=1\nvalue: 2", "gives value twice"),
