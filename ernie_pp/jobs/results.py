@@ -22,7 +22,7 @@ def write_results(prepared: Prepared, folder: RunFolder, best: Outcome, figures:
             file.write(json.dumps(task.describe(example, prediction), ensure_ascii=False) + "\n")
 
 
-def summarise(figures: Mapping[str, Evaluation]) -> str:
+def summarize(figures: Mapping[str, Evaluation]) -> str:
     """The headline figure of every evaluation, one a line."""
     return "\n".join(_line(name, evaluation) for name, evaluation in figures.items())
 

@@ -1,4 +1,4 @@
-"""The rows of a run, read, checked and tokenised."""
+"""The rows of a run, read, checked and tokenized."""
 
 from __future__ import annotations
 
@@ -77,8 +77,9 @@ class SplitReader:
             before = self.faults.count
             examples = self._checked(self._keep_short_enough(examples), source, before)
         key = self._cache_key(examples)
-        build = lambda: TokenRows.from_encoded(self.task.encode(examples, self.tokenizer))  # noqa: E731
-        rows = load_or_build(self.cache, key, build)
+        rows = load_or_build(
+            self.cache, key, lambda: TokenRows.from_encoded(self.task.encode(examples, self.tokenizer))
+        )
         log_cut(name, rows, self.config.text)
         return Split(name, source, examples, rows.with_targets(self.task.targets(examples)))
 

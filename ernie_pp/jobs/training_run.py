@@ -13,7 +13,7 @@ from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
-from ernie_pp.jobs.results import summarise, write_results
+from ernie_pp.jobs.results import summarize, write_results
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
@@ -45,7 +45,7 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
     story = Story(figures, record.history, facts)
     write_report(folder.report, build_content(config, prepared, best=best, story=story))
-    return "\n".join([summarise(figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
+    return "\n".join([summarize(figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
 
 
 def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
