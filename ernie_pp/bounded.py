@@ -35,8 +35,8 @@ def _read_bytes(path: Path, *, max_bytes: int, error: type[ErniePPError], do: st
         # A pipe would be waited for without end.
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             content = file.read(max_bytes + 1)
-    except OSError as fault:
-        raise error(str(path), f"cannot be read: {fault.strerror}", do) from fault
+    except (OSError, ValueError) as fault:  # a name with NUL or not UTF-8 is a ValueError
+        raise error(str(path), f"cannot be read: {getattr(fault, 'strerror', None) or fault}", do) from fault
     if len(content) > max_bytes:
         raise error(str(path), f"is larger than {max_bytes} bytes", do)
     return content

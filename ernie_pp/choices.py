@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,7 @@ Math = Literal["auto", "off"]
 Truncate = Literal["head", "tail", "middle", "error"]
 
 # More than any machine has cores; far more would end Paddle, not a message.
-MAX_THREADS = 4096
+MAX_THREADS = 1024
 # Stands before the name of a data set that `datasets` loads, where else the path of a file would stand.
 DATASET_PREFIX = "datasets:"
 # What format `auto` takes a file for; the content of .json decides between two.
@@ -36,4 +37,4 @@ def may_be_table(source: str, form: Format) -> bool:
 
 def may_be_dataset(source: str, form: Format) -> bool:
     """Whether a source is read by `datasets`: by its prefix, by the format, or as a folder."""
-    return source.startswith(DATASET_PREFIX) or form == "datasets" or Path(source).is_dir()
+    return source.startswith(DATASET_PREFIX) or form == "datasets" or os.path.isdir(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
@@ -13,10 +14,19 @@ Problem = tuple[str, str]
 
 def check_config(config: RunConfig, *, source: str) -> None:
     """Raise one ConfigError that lists every contradiction and every key without effect in a training run."""
-    rules = (_model_rules, _data_rules, _cls_rules, _train_rules)
+    rules = (_place_rules, _model_rules, _data_rules, _cls_rules, _train_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
+
+
+def _place_rules(config: RunConfig) -> Iterator[str]:
+    # Paddle takes no other names, and says so after hours, when the bundle is written.
+    for name, value in (("output_dir", config.output_dir), ("data.cache_dir", config.data.cache_dir)):
+        try:
+            os.path.realpath(value or "").encode("utf-8")
+        except UnicodeEncodeError:
+            yield f"{name} is {value!r} in {os.getcwd()!r}, a folder whose name is not UTF-8"
 
 
 def _model_rules(config: RunConfig) -> Iterator[str]:
@@ -50,6 +60,9 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
             yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
     if data.text_pair is not None and data.text_pair == data.text:
         yield f"data.text_pair and data.text name the same column {data.text!r}"
+    for name in ("text", "text_pair"):
+        if getattr(data, name) == data.label:
+            yield f"data.{name} and data.label name the same column {data.label!r}: the model would read the answer"
 
 
 def _cls_rules(config: RunConfig) -> Iterator[str]:
@@ -73,6 +86,11 @@ def _cls_rules(config: RunConfig) -> Iterator[str]:
     names = list(config.labels.values()) if isinstance(config.labels, dict) else list(config.labels or ())
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"labels names {name!r} twice"
+    for name in sorted({*names, *(config.labels or ())}):
+        if not name.strip():
+            yield f"labels holds {name!r}, expected a name that can be seen"
+        elif name != name.strip():
+            yield f"labels holds {name!r}: labels are read without the blanks around them, so no row would have it"
 
 
 def _train_rules(config: RunConfig) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +14,9 @@ from pydantic.fields import FieldInfo
 
 from ernie_pp.choices import DATASET_PREFIX
 from ernie_pp.config.schema import RunConfig
+
+# NUL, and the halves of a surrogate pair: what Python makes of bytes in a name that are not UTF-8.
+_ODD = re.compile("[\0\ud800-\udfff]")
 
 
 def find_field(key: Sequence[str]) -> FieldInfo | None:
@@ -60,9 +65,31 @@ def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> d
         if isinstance(value, Mapping) and field is not None:
             value = resolve_paths(value, folder, here)
         elif isinstance(value, str) and field is not None and (field.json_schema_extra or {}).get("read_path"):  # type: ignore[union-attr]
-            value = value if value.startswith(DATASET_PREFIX) else str((folder / value).resolve())
+            value = value if value.startswith(DATASET_PREFIX) else _absolute(folder, value)
         resolved[name] = value
     return resolved
+
+
+def is_section(key: Sequence[str]) -> bool:
+    """Whether a key holds keys of its own."""
+    field = find_field(key)
+    return field is not None and _section_of(field) is not None
+
+
+def odd_texts(values: object, key: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """(key, what is wrong) of every text that no file name, label or UTF-8 file can hold."""
+    if isinstance(values, Mapping):
+        for name, value in values.items():
+            yield from odd_texts(name, (*key, ascii(name)[1:-1] if isinstance(name, str) else str(name)))
+            yield from odd_texts(value, (*key, str(name)))
+    elif isinstance(values, (list, tuple)):
+        for index, value in enumerate(values):
+            yield from odd_texts(value, (*key, str(index)))
+    elif isinstance(values, str):
+        found = _ODD.search(values)
+        if found:
+            kind = "NUL" if found.group() == "\0" else "not UTF-8"
+            yield key, f"is {values!r}: U+{ord(found.group()):04X} is {kind}"
 
 
 def value_at(values: object, key: Sequence[str]) -> object:
@@ -79,6 +106,14 @@ def without(values: Mapping, keys: Sequence[Sequence[str]]) -> dict:
         if isinstance(result.get(section), dict):
             result[section].pop(name, None)
     return result
+
+
+def _absolute(folder: Path, value: str) -> str:
+    # The name stays as it was given: a link to a blob has the ending that the blob lacks.
+    head, name = os.path.split(os.path.join(folder, value))
+    if "\0" in value or name not in ("", ".", ".."):
+        return os.path.join(head if "\0" in head else os.path.realpath(head), name)
+    return os.path.realpath(os.path.join(head, name))
 
 
 def _without_limits(kind: object) -> object:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError
 
 from ernie_pp.config import fields
 from ernie_pp.config.schema import RunConfig
-from ernie_pp.config.yaml_reader import KeyPath, parse_scalar, read_yaml
+from ernie_pp.config.yaml_reader import KeyPath, parse_scalar, read_yaml, write_yaml
 from ernie_pp.errors import ConfigError
 from ernie_pp.nearest import nearest_name
 
@@ -29,10 +29,13 @@ def load_config(path: str | Path, overrides: Sequence[str] = (), *, task: str | 
     for layer, origin in _file_layers(Path(path)):
         values = _merge(values, layer)
         origins.update(origin)
-    for word in overrides:
-        key, layer = _parse_override(word)
+    of_files = values
+    parsed = {word: _parse_override(word) for word in overrides}
+    _check_overrides(overrides, parsed)
+    for word, (key, layer) in parsed.items():
         values = _merge(values, layer)
         origins[key] = f"command line {word}"
+    _check_replaced_model(of_files, values, origins)
     if task is not None and values.get("task") != task:
         raise ConfigError(
             origins.get(("task",), str(path)), f"is a config for task {values.get('task')}, this command runs {task}"
@@ -42,7 +45,7 @@ def load_config(path: str | Path, overrides: Sequence[str] = (), *, task: str | 
 
 def dump_config(config: RunConfig) -> str:
     """The resolved settings as YAML that `load_config` reads back to the same RunConfig."""
-    return yaml.safe_dump(config.model_dump(mode="json"), allow_unicode=True, sort_keys=False, width=120)
+    return write_yaml(config.model_dump(mode="json"))
 
 
 def _file_layers(path: Path) -> list[tuple[dict, dict[KeyPath, str]]]:
@@ -62,7 +65,11 @@ def _file_layers(path: Path) -> list[tuple[dict, dict[KeyPath, str]]]:
 
 
 def _layer(values: dict, marks: Mapping[KeyPath, str], path: Path) -> tuple[dict, dict[KeyPath, str]]:
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent
+    for name, value in values.items():
+        # Else a later source that gives the section would hide it.
+        if fields.is_section((name,)) and value is not None and not isinstance(value, Mapping):
+            raise ConfigError(f"{path}:{marks[(name,)]}", f"{name} is {value!r}, expected keys and values below it")
     return fields.resolve_paths(values, folder), {key: f"{path}:{mark}" for key, mark in marks.items()}
 
 
@@ -82,6 +89,36 @@ def _parse_override(word: str) -> tuple[KeyPath, dict]:
     return key, fields.resolve_paths(layer, Path.cwd())  # type: ignore[arg-type]
 
 
+def _check_overrides(words: Sequence[str], parsed: Mapping[str, tuple[KeyPath, dict]]) -> None:
+    """ConfigError where one word on the command line would undo another."""
+    by_key: dict[KeyPath, str] = {}
+    for word in words:
+        key = parsed[word][0]
+        if key in by_key:
+            what = f"gives {'.'.join(key)} a second time, after {by_key[key]}"
+            raise ConfigError(f"command line {word}", what, "Leave one of them out.")
+        by_key[key] = word
+    for group in EXCLUSIVE:
+        given = {key[:2]: word for key, word in by_key.items() if key[:2] in group and not word.endswith("=null")}
+        if len(given) > 1:
+            first, second, *_ = given.values()
+            what = f"contradicts {first}: a run has one of {', '.join('.'.join(key) for key in group)}"
+            raise ConfigError(f"command line {second}", what, "Leave one of them out.")
+
+
+def _check_replaced_model(before: Mapping, after: Mapping, origins: Mapping[KeyPath, str]) -> None:
+    """ConfigError where a word about sizes has put random weights without a vocabulary in the place of a model."""
+    sizes = fields.value_at(after, ("model", "sizes"))
+    if not isinstance(sizes, Mapping) or sizes.get("vocab") is not None:
+        return
+    for name in ("name", "path"):
+        lost = fields.value_at(before, ("model", name))
+        if lost is not None:
+            key = next(key for key in reversed([*origins]) if key[:2] == ("model", "sizes"))
+            what = f"replaces model.{name} {lost} by random weights, and model.sizes.vocab is missing"
+            raise ConfigError(origins[key], what, "Leave it out to keep that model, or give model.sizes.vocab too.")
+
+
 def _merge(base: Mapping, layer: Mapping) -> dict:
     merged = dict(base)
     for group in EXCLUSIVE:
@@ -97,6 +134,9 @@ def _merge(base: Mapping, layer: Mapping) -> dict:
 
 
 def _validate(values: Mapping, origins: Mapping[KeyPath, str], source: str) -> RunConfig:
+    odd = [(_origin(key, origins, source), f"{'.'.join(key)} {what}") for key, what in fields.odd_texts(values)]
+    if odd:
+        raise report(odd)
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
@@ -119,7 +159,7 @@ def _describe(problem: Mapping, origins: Mapping[KeyPath, str], source: str) -> 
     key = tuple(str(part) for part in problem["loc"])
     while len(key) > 1 and fields.find_field(key) is None and problem["type"] not in ("extra_forbidden", "missing"):
         key = key[:-1]
-    where = next((origins[key[:n]] for n in range(len(key), 0, -1) if key[:n] in origins), source)
+    where = _origin(key, origins, source)
     name = ".".join(key)
     if problem["type"] == "extra_forbidden":
         return where, f"unknown key {name}", _nearest(key)
@@ -132,7 +172,14 @@ def _describe(problem: Mapping, origins: Mapping[KeyPath, str], source: str) -> 
     return where, what, message
 
 
+def _origin(key: KeyPath, origins: Mapping[KeyPath, str], source: str) -> str:
+    return next((origins[key[:n]] for n in range(len(key), 0, -1) if key[:n] in origins), source)
+
+
 def _nearest(key: KeyPath) -> str:
+    parts = (*key[:-1], *key[-1].split("."))
+    if len(parts) > len(key) and fields.find_field(parts) is not None:
+        return f"; write {': {'.join(parts)}: ...{'}' * (len(parts) - 1)}"
     names = fields.all_keys()
     siblings = [name for name in names if name.rpartition(".")[0] == ".".join(key[:-1])]
     elsewhere = next((name for name in names if name.split(".")[-1] == key[-1]), None)

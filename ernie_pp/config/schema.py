@@ -18,8 +18,10 @@ def _tuple_from_list(value: object) -> object:
 
 
 def _text_of_label(value: object) -> object:
-    # A label may be a number in the file and in the config; both become the same text.
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    # A label may be a number or a truth value in the file and in the config; both become the same text.
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else value
 
 
 Label = Annotated[str, BeforeValidator(_text_of_label)]

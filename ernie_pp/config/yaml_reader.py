@@ -40,6 +40,22 @@ _Loader.add_implicit_resolver(
     re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
     list("-+.0123456789"),
 )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts quotes around every text that the loader above, or a YAML 1.1 reader, would take for something else."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    # Outside "..." these are line breaks, and come back as others.
+    style = '"' if any(one in text for one in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+for _first, _rules in _Loader.yaml_implicit_resolvers.items():
+    for _tag, _pattern in _rules:
+        _Dumper.add_implicit_resolver(_tag, _pattern, [_first])
 _Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: _whole_number(node))
 _Loader.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.value))
 
@@ -59,21 +75,26 @@ def read_yaml(path: Path) -> Document:
 
 def parse_yaml(text: str, *, source: str) -> Document:
     """Like `read_yaml` for text that came from `source`."""
-    loader = _Loader(text)
+    marks: dict[KeyPath, str] = {}
     try:
         _check_events(text, source)
+        loader = _Loader(text)
         node = loader.get_single_node()
-        marks: dict[KeyPath, str] = {}
         if node is not None:
             _walk(node, (), marks, source)
         values = {} if node is None else loader.construct_document(node)
+    except yaml.reader.ReaderError as error:
+        raise _character_error(error, text, source) from error
     except yaml.YAMLError as error:
         raise _syntax_error(error, source) from error
-    finally:
-        loader.dispose()
     if not isinstance(values, dict):
         raise ConfigError(source, f"holds {type(values).__name__}, expected `key: value` lines")
     return Document(values, marks)
+
+
+def write_yaml(values: object) -> str:
+    """Plain values as YAML that `parse_yaml` reads back to the same values."""
+    return yaml.dump(values, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120)
 
 
 def parse_scalar(text: str, *, source: str) -> object:
@@ -95,6 +116,10 @@ def _check_events(text: str, source: str) -> None:
             raise ConfigError(where, f"is nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise ConfigError(where, "uses a YAML anchor or alias", "Write the value out, or use `extends`.")
+        if getattr(event, "tag", None) is not None:
+            raise ConfigError(
+                where, "uses a YAML tag (!)", 'Write the value alone; put text that begins with ! in "...".'
+            )
 
 
 def _walk(node: yaml.Node, path: KeyPath, marks: dict[KeyPath, str], source: str) -> None:
@@ -112,6 +137,13 @@ def _walk(node: yaml.Node, path: KeyPath, marks: dict[KeyPath, str], source: str
             raise ConfigError(f"{source}:{position}", f"gives {'.'.join(key)} twice, first at line {marks[key]}")
         marks[key] = position
         _walk(value_node, key, marks, source)
+
+
+def _character_error(error: yaml.reader.ReaderError, text: str, source: str) -> ConfigError:
+    line = text.count("\n", 0, error.position) + 1
+    column = error.position - (text.rfind("\n", 0, error.position) + 1) + 1
+    what = f"holds the control character U+{int(error.character):04X}"  # type: ignore[arg-type]
+    return ConfigError(f"{source}:{line}:{column}", what, 'Remove it, or write it as an escape in "...".')
 
 
 def _syntax_error(error: yaml.YAMLError, source: str) -> ConfigError:

@@ -106,5 +106,5 @@ def test_evaluate_passes_the_split_on(monkeypatch):
 
 
 def test_more_threads_than_any_machine_has_are_refused():
-    with pytest.raises(argparse.ArgumentTypeError, match="at most 4096"):
+    with pytest.raises(argparse.ArgumentTypeError, match="at most 1024"):
         cli._num_threads("99999999999")

@@ -5,6 +5,7 @@ Local TSV, CSV and JSON files never come this way: `datasets` turns the texts "N
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ _SIGNS_OF_A_PROGRAM = ("trust_remote_code", "scripts are no longer supported")
 
 def is_saved_dataset(path: str | Path) -> bool:
     """Whether the folder was written by `save_to_disk`."""
-    return any((Path(path) / mark).is_file() for mark in _SAVED_MARKS)
+    return any(os.path.isfile(os.path.join(path, mark)) for mark in _SAVED_MARKS)
 
 
 def read_dataset(source: str, *, settings: ReadSettings, faults: Faults) -> Iterator[Row]:

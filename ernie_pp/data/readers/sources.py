@@ -31,6 +31,8 @@ _ADVICE = {
 def open_source(source: str | Path | BinaryIO) -> Iterator[Source]:
     """The bytes of a file (closed afterwards) or of an open stream (left open); "-" is standard input."""
     if not isinstance(source, (str, Path)) or str(source) == "-":
+        if isinstance(source, (str, Path)) and sys.stdin is None:
+            raise DataError("standard input", "is closed", "Give the rows through a pipe or <FILE, or name a file.")
         stream = sys.stdin.buffer if isinstance(source, (str, Path)) else source
         with _peekable(stream) as peekable:
             yield Source(_stream_name(stream), peekable)
@@ -70,14 +72,26 @@ def _open_file(path: Path) -> BinaryIO:
         return path.open("rb", buffering=_BUFFER_BYTES)
     except FileNotFoundError:
         folder = path.parent
-        names = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
-        advice = nearest_advice(path.name, names) if folder.is_dir() else f"There is no folder {folder} either."
+        advice = (
+            nearest_advice(path.name, _names_in(folder)) if folder.is_dir() else f"There is no folder {folder} either."
+        )
         raise DataError(str(path), "is not there", advice) from None
     except IsADirectoryError:
         advice = "Give a file; a folder has to be one that datasets' save_to_disk wrote."
         raise DataError(str(path), "is a folder", advice) from None
-    except OSError as error:
-        raise DataError(str(path), f"cannot be opened: {error.strerror}", "Check the path and its rights.") from error
+    except (OSError, ValueError) as error:  # a name with NUL, or not UTF-8
+        raise DataError(
+            str(path),
+            f"cannot be opened: {getattr(error, 'strerror', None) or error}",
+            "Check the path and its rights.",
+        ) from error
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(one.name for one in folder.iterdir())
+    except OSError:  # one that may be entered, not listed
+        return []
 
 
 def _stream_name(stream: BinaryIO) -> str:

@@ -97,3 +97,16 @@ def test_an_edit_with_the_same_time_and_size_is_seen(tmp_path):
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert path.stat().st_size == stat.st_size and path.stat().st_mtime_ns == stat.st_mtime_ns
     assert read(path)[0].fields != rows[0].fields
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "loop", "a\0b", "\ud800"])
+def test_a_name_the_system_refuses_is_an_error_of_the_data(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(DataError, match=r"cannot be opened|is not there"):
+        list(read_rows(str(tmp_path / name), settings=ReadSettings(), faults=Faults(on_error="stop")))
+
+
+def test_a_closed_standard_input_is_said(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(DataError, match="standard input\n  is closed"):
+        list(read_rows("-", settings=ReadSettings(format="jsonl"), faults=Faults(on_error="stop")))
