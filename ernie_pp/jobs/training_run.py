@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 from ernie_pp.config import RunConfig, dump_config
-from ernie_pp.durable import write_text
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
+from ernie_pp.jobs.run_log import RunLog
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
@@ -29,7 +29,7 @@ from ernie_pp.training.run_folder import RunFolder
 LOG = logging.getLogger("ernie_pp")
 
 
-def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
+def run(config: RunConfig, folder: RunFolder, setup: CpuSetup, *, log: RunLog) -> str:
     """Train, measure, report, export; returns the summary for the screen."""
     start = time.monotonic()
     device = set_device(config.device)
@@ -37,6 +37,7 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
     cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else folder.cache
     prepared = prepare(config, cache=cache)
     fit = _build_fit(config, prepared, folder)
+    log.begin()
     _begin(config, folder, prepared)
     with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
         best = fit.run(record)
@@ -50,8 +51,7 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup) -> str:
 
 def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
     """Give the folder to this run: a wrong config, row or model has cost no earlier result."""
-    folder.clear()
-    write_text(folder.config, dump_config(config))
+    folder.begin(dump_config(config))
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
         LOG.warning("%d bad rows are left out and listed in %s", prepared.faults.count, folder.skipped)

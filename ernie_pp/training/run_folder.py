@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-from ernie_pp.durable import leftovers
-from ernie_pp.errors import RunError
+from ernie_pp.durable import leftovers, told_as_unwritable, write_text
+from ernie_pp.errors import ConfigError, RunError
 
-# What a run makes from its first step on; `overwrite: true` removes these and nothing else.
+# The first line of the config.yaml that a run writes: with run.log beside it, it marks a folder as a run's.
+MARK = "# The settings of this run, written by ernie_pp."
+# What a run makes from its first step on; `overwrite: true` removes these and nothing else. The mark goes last.
 RESULTS = (
-    "config.yaml",
     "log.jsonl",
     "metrics.json",
     "predictions.jsonl",
@@ -19,6 +23,7 @@ RESULTS = (
     "vdl",
     "best",
     "bundle",
+    "config.yaml",
 )
 
 
@@ -41,37 +46,70 @@ class RunFolder:
 
     def check_is_run(self) -> None:
         """RunError where no run has begun to train here."""
-        if not self.config.is_file():
+        if not _is_there(self.config):
             what = "is not a run folder: it has no config.yaml"
             raise RunError(str(self.root), what, "Give the output_dir of a run.")
         if not self.best.is_dir():
             what = "has no best/: the run ended before its first evaluation"
             raise RunError(str(self.root), what, "Run it again (overwrite=true).")
 
-    def prepare(self, *, overwrite: bool) -> None:
-        """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go."""
+    def has_results(self) -> bool:
+        """Whether an earlier run has left something here."""
+        return bool(self._present())
+
+    def is_run(self) -> bool:
+        """Whether the files here are a run's own, so that a user who asks for it may have them replaced."""
+        try:
+            with open(self.config, "rb") as file:
+                return file.readline(200).rstrip() == MARK.encode() and self.text_log.is_file()
+        except OSError:
+            return False
+
+    def prepare(self, *, overwrite: bool, inputs: Mapping[str, str]) -> None:
+        """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go.
+
+        Only a run's own results go, and never one of the `inputs` (paths by the key that names them).
+        """
         present = self._present()
         if present and not overwrite:
             what = f"holds the results of an earlier run: {', '.join(present)}"
             raise RunError(str(self.root), what, "Choose another output_dir, or set overwrite=true to replace them.")
-        try:
+        if present and not self.is_run():
+            what = f"holds {', '.join(present)}, and no run.log and config.yaml that show them to be a run's"
+            raise RunError(str(self.root), what, "Choose another output_dir, or remove them yourself.")
+        for key, path in inputs.items():
+            self._check_is_kept(key, path, present)
+        with told_as_unwritable(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._unwritable(error) from error
+            if not os.access(self.root, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "no right to write in this folder")
 
-    def clear(self) -> None:
-        """Remove the results of an earlier run; for when settings, data and model of the new one have proved good."""
-        try:
+    def begin(self, config: str) -> None:
+        """Remove the results of an earlier run and write config.yaml: settings, data and model have proved good."""
+        with told_as_unwritable(self.root):
             for path in (*leftovers(self.best), *leftovers(self.bundle)):
                 shutil.rmtree(path, ignore_errors=True)
             for name in self._present():
                 path = self.root / name
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        except OSError as error:
-            raise self._unwritable(error) from error
+        write_text(self.config, f"{MARK}\n{config}")
 
     def _present(self) -> list[str]:
-        return [name for name in RESULTS if (self.root / name).exists()]
+        return [name for name in RESULTS if os.path.lexists(self.root / name)]
 
-    def _unwritable(self, error: OSError) -> RunError:
-        return RunError(str(self.root), f"cannot be written: {error.strerror}", "Choose another output_dir.")
+    def _check_is_kept(self, key: str, path: str, present: list[str]) -> None:
+        for place, root in (
+            (os.path.abspath(path), os.path.abspath(self.root)),
+            (os.path.realpath(path), os.path.realpath(self.root)),
+        ):
+            if any(Path(place).is_relative_to(Path(root, name)) for name in present):
+                what = f"is {path}, which overwrite=true would remove with the results in {self.root}"
+                raise ConfigError(key, what, "Choose another output_dir, or copy the file elsewhere first.")
+
+
+def _is_there(path: Path) -> bool:
+    """As `is_file`; RunError where the folder may not be entered or the name is none."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise RunError(str(path), f"cannot be read: {error.strerror}", "Check the name and the rights.") from error

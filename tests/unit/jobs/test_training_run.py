@@ -25,7 +25,9 @@ def _log(folder, kind="train"):
 
 
 def _losses(folder, *words):
-    sample_run.train_here(sample_run.write_sample(folder), *words, *QUICK, "train.max_steps=5", "train.log_every=1")
+    sample_run.train_here(
+        sample_run.write_sample(folder), *words, "train.max_steps=5", "train.log_every=1", "export.enabled=false"
+    )
     return [line["loss"] for line in _log(folder)]
 
 
@@ -198,7 +200,7 @@ def _files(folder):
     "word, error, message",
     [
         ("data.train=nowhere.jsonl", DataError, "nowhere.jsonl"),
-        ("data.label=text", DataError, r"dev\.jsonl line 1\b"),
+        ("data.label=none", DataError, r"train\.jsonl line 1\b"),
         ("train.best_metric=f1", ConfigError, "'f1'.*macro_f1"),
         ("model.path=nowhere", ModelError, "nowhere"),
         ("train.precision=bf16", ConfigError, "fp32"),
@@ -246,3 +248,22 @@ def test_tokens_come_from_the_cache_the_second_time(tmp_path):
     assert len(cached) == 2
     sample_run.train_here(config, *QUICK, "overwrite=true")
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run" / "cache").iterdir()} == cached
+
+
+def test_a_run_that_cannot_begin_keeps_the_earlier_log(small_run, tmp_path):
+    shutil.copytree(small_run.parent, tmp_path / "copy")
+    config, log = sample_run.write_config(tmp_path / "copy"), tmp_path / "copy" / "run" / "run.log"
+    log.write_text("the earlier run\n", encoding="utf-8")
+    with pytest.raises(DataError):
+        sample_run.train_here(config, "overwrite=true", "data.train=nowhere.jsonl")
+    assert log.read_text(encoding="utf-8") == "the earlier run\n"
+
+
+def test_an_input_among_the_results_is_not_overwritten(small_run, tmp_path):
+    shutil.copytree(small_run.parent, tmp_path / "copy")
+    config, run = sample_run.write_config(tmp_path / "copy"), tmp_path / "copy" / "run"
+    with pytest.raises(ConfigError, match=r"data\.train\n  is .*predictions\.jsonl"):
+        sample_run.train_here(config, "overwrite=true", f"data.train={run / 'predictions.jsonl'}")
+    with pytest.raises(ConfigError, match="--config"):
+        sample_run.train_here(run / "config.yaml", "overwrite=true", f"output_dir={run}")
+    assert (run / "predictions.jsonl").is_file() and (run / "best").is_dir()
