@@ -23,6 +23,8 @@ from ernie_pp.progress import track
 from ernie_pp.training.record import RunRecord
 
 LOG = logging.getLogger("ernie_pp")
+# So many skipped steps in a row at the end: lowering the loss scale would have mended fewer by then.
+MOST_SKIPPED_AT_END = 10
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def train(
 ) -> Kind:
     """Train for the configured length and return the best evaluation; the last step is always evaluated."""
     length = plan_length(len(rows), config.train)
-    selection, window = _Selection(config.train.patience, hooks), _Window(record, length)
+    selection, window, updates = _Selection(config.train.patience, hooks), _Window(record, length), _Updates()
     steps = zip(range(1, length.num_steps + 1), _steps(rows, config, pad_id), strict=False)
     with track("training", length.num_steps, unit="steps") as tracker:
         window.start()
@@ -77,14 +79,18 @@ def train(
             with held_signals():
                 result = engine.train_step(micro_batches, step=step - 1)
             window.add(result)
+            updates.add(result)
             last = step == length.num_steps
             if step % config.train.log_every == 0 or last:
                 window.write(step)
             tracker.advance(1, **window.shown)
+            if last:
+                updates.check(step)
             if step % length.eval_every == 0 or last:
                 selection.offer(step)
                 window.start()
                 if selection.is_over:
+                    updates.check(step)
                     LOG.info("stopping early: no better evaluation in the last %d", selection.num_worse)
                     break
         window.write_rest(step)
@@ -99,6 +105,25 @@ def _steps(rows: TokenRows, config: RunConfig, pad_id: int) -> Iterator[list[Mic
         for step_rows in order_steps(rows.lengths, **sizes, seed=config.seed, epoch=epoch):
             parts = cut_micro_batches(rows.lengths, step_rows, max_tokens=train.micro_batch_tokens)
             yield [build_micro_batch(rows, part, pad_id=pad_id) for part in parts]
+
+
+class _Updates:
+    """Counts the steps that changed the model, and the ones since the last that did."""
+
+    def __init__(self) -> None:
+        self.num_made = self.num_skipped_since = 0
+
+    def add(self, result: StepResult) -> None:
+        self.num_made += not result.is_skipped
+        self.num_skipped_since = self.num_skipped_since + 1 if result.is_skipped else 0
+
+    def check(self, step: int) -> None:
+        """NumericError where training has left the finite numbers: figures would be those of no trained model."""
+        if self.num_made and self.num_skipped_since < MOST_SKIPPED_AT_END:
+            return
+        which = f"the last {self.num_skipped_since} steps were" if self.num_made else "every step was"
+        what = f"{which} skipped: loss or gradient is not finite"
+        raise NumericError(f"training, step {step}", what, "Lower train.learning_rate, or train in fp32 or bf16.")
 
 
 class _Selection(Generic[Kind]):

@@ -192,6 +192,23 @@ def test_a_skipped_step_is_counted_and_does_not_hide_the_loss_of_the_others():
     assert math.isnan(second["loss"]) and second["num_skipped"] == 2
 
 
+@pytest.mark.parametrize(
+    "losses, settings, message",
+    [
+        ([math.nan], {"max_steps": 1}, "every step was skipped"),
+        ([math.nan] * 4, {"max_steps": 4, "eval_every": 1, "patience": 2}, "step 3\\n  every step was skipped"),
+        ([1.0] * 5 + [math.inf] * 10, {}, "step 15\\n  the last 10 steps were skipped"),
+    ],
+)
+def test_a_run_that_made_no_update_or_made_none_any_more_ends_in_an_error(losses, settings, message):
+    with pytest.raises(NumericError, match=message):
+        _train(losses=losses, **settings)
+
+
+def test_steps_skipped_in_between_or_a_few_at_the_end_are_no_error():
+    assert _train(losses=[math.nan] * 9 + [1.0] + [math.nan] * 5)[0].step == 5
+
+
 def test_speed_counts_tokens_of_steps_and_no_evaluation(monkeypatch):
     clock = iter(np.arange(0.0, 1e6))  # every look at the clock takes a second
     monkeypatch.setattr(loop.time, "perf_counter", lambda: float(next(clock)))
