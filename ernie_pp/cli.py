@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import io
+import contextlib
 import logging
 import os
 import signal
@@ -14,42 +14,70 @@ from collections.abc import Callable, Sequence
 
 from ernie_pp import __version__
 from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
+from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ErniePPError
+from ernie_pp.machine.signals import blocked_signals
+from ernie_pp.machine.streams import let_go, set_up_streams
 
 
 def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     """Run one command and return its exit code. `task` fixes the kind of problem (`python -m ernie_pp.tasks.cls`)."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal of another encoding shows a label escaped; hours of training must not end in an error here.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = _build_parser(task).parse_args(words)
+    set_up_streams()
+    arguments = _parse(_build_parser(task), words)
     _set_up_logging(arguments.quiet)
     _silence_libraries()
     # A signal our caller told us to ignore stays ignored: `nohup` is a promise to the user.
     stopping = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     handlers = {number: signal.signal(number, _stop) for number in stopping}
     try:
-        return arguments.run(arguments)
-    except ErniePPError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has gone; there is nobody to tell, and Python must not try at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 128 + signal.SIGINT
+        return _run(arguments)
     finally:
         # The work is over: while Python shuts down a signal may end it at once.
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        for stream in (sys.stdout, sys.stderr):
+            let_go(stream)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """The exit code of the work, once what went wrong is told."""
+    try:
+        return arguments.run(arguments)
+    except ErniePPError as error:
+        _tell(f"{type(error).__name__}: {error}")
+        return error.exit_code
+    except BrokenPipeError:
+        return 128 + signal.SIGPIPE  # the reader of our output has gone; there is nobody to tell
+    except OSError as error:
+        # The system refused something that nobody foresaw: no fault of our code, so no traceback.
+        names = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+        _tell(f"{type(error).__name__}: {names + ': ' if names else ''}{error.strerror or error}")
+        return 1
+    except MemoryError as error:
+        _tell(f"MemoryError: there is not enough memory{f': {error}' if str(error) else ''}")
+        return 1
+    except KeyboardInterrupt:
+        _tell("stopped")
+        return 128 + signal.SIGINT
+
+
+def _show(text: str) -> None:
+    """A result on standard output; RunError where it cannot be written."""
+    with told_as_unwritable("standard output"):
+        print(text, flush=True)
+
+
+def _tell(text: str) -> None:
+    """A message on standard error; where that is full there is nobody to tell."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def _stop(number: int, _frame: object) -> None:
     # Raised where the work stands, so that every `finally` on the way out runs: no half file stays behind.
     # Not by print: the signal may have come in the middle of another one.
-    os.write(2, f"stopped by {signal.Signals(number).name}\n".encode())
+    with contextlib.suppress(OSError):
+        os.write(2, f"stopped by {signal.Signals(number).name}\n".encode())
     raise SystemExit(128 + number)
 
 
@@ -65,6 +93,17 @@ def _num_threads(word: str) -> int:
     if count > MAX_THREADS:
         raise argparse.ArgumentTypeError(f"is {word}, expected at most {MAX_THREADS}")
     return count
+
+
+def _parse(parser: argparse.ArgumentParser, words: Sequence[str] | None) -> argparse.Namespace:
+    """The words, key=value words in any place among the others."""
+    arguments, left = parser.parse_known_args(words)
+    more = [word for word in left if not word.startswith("-") and "=" in word]
+    if left and (len(more) < len(left) or not hasattr(arguments, "overrides")):
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if more:
+        arguments.overrides = [*arguments.overrides, *more]
+    return arguments
 
 
 def _build_parser(task: str | None) -> argparse.ArgumentParser:
@@ -118,7 +157,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def _add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle")
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--input", metavar="FILE", help="rows to predict; - reads standard input")
+    source.add_argument(
+        "--input", metavar="FILE", help="rows to predict, answered in chunks of up to 1,024; - reads standard input"
+    )
     source.add_argument("--text", metavar="TEXT", nargs="+", help="texts given here")
     parser.add_argument("--output", metavar="FILE", default="-", help="predictions; - (default) writes standard output")
     parser.add_argument("--format", default="auto", choices=typing.get_args(Format))
@@ -160,31 +201,35 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.keys:
         return _print_keys()
     if arguments.config is None:
-        print("--config FILE is missing; --keys lists what it may hold", file=sys.stderr)
+        _tell("--config FILE is missing; --keys lists what it may hold")
         return 2
-    from ernie_pp.jobs.train import run_training
+    with blocked_signals():
+        from ernie_pp.jobs.train import run_training
 
-    print(run_training(arguments.config, arguments.overrides, task=arguments.task))
+    _show(run_training(arguments.config, arguments.overrides, task=arguments.task))
     return 0
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from ernie_pp.jobs.evaluate import evaluate_run
+    with blocked_signals():
+        from ernie_pp.jobs.evaluate import evaluate_run
 
     words = {name: getattr(arguments, name) for name in ("data", "split", "output", "device")}
-    print(evaluate_run(arguments.run_dir, **words))
+    _show(evaluate_run(arguments.run_dir, **words))
     return 0
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from ernie_pp.jobs.export import export_run
+    with blocked_signals():
+        from ernie_pp.jobs.export import export_run
 
-    print(export_run(arguments.run_dir, output=arguments.output))
+    _show(export_run(arguments.run_dir, output=arguments.output))
     return 0
 
 
 def _predict(arguments: argparse.Namespace) -> int:
-    from ernie_pp.jobs.predict import PredictOptions, predict_file
+    with blocked_signals():
+        from ernie_pp.jobs.predict import PredictOptions, predict_file
 
     names = PredictOptions.__dataclass_fields__
     options = PredictOptions(**{name: value for name, value in vars(arguments).items() if name in names})
@@ -193,18 +238,19 @@ def _predict(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from ernie_pp.jobs.doctor import diagnose
+    with blocked_signals():
+        from ernie_pp.jobs.doctor import diagnose
 
     findings = diagnose(arguments.config, arguments.overrides)
-    print(findings.text)
+    _show(findings.text)
     return findings.exit_code
 
 
 def _print_keys() -> int:
-    from ernie_pp.config import describe_keys
+    with blocked_signals():
+        from ernie_pp.config import describe_keys
 
-    for name, default, meaning in describe_keys():
-        print(f"{name:28} {default:10} {meaning}")
+    _show("\n".join(f"{name:28} {default:10} {meaning}" for name, default, meaning in describe_keys()))
     return 0
 
 
@@ -231,6 +277,11 @@ class _ScreenHandler(logging.StreamHandler):
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
         super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A screen that takes no more is no reason to end a run; run.log has the line."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
 
 
 VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {

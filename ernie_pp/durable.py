@@ -10,11 +10,12 @@ import errno
 import json
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from ernie_pp.errors import RunError
+from ernie_pp.errors import ErniePPError, RunError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -42,10 +43,11 @@ def replaced_file(path: Path) -> Iterator[Path]:
     A link keeps its place: the file it names is replaced. RunError at once where `path` cannot be a file, and for
     what hinders the writing; any other error of the block passes through.
     """
-    path = Path(os.path.realpath(path))
     check_writable(path)
+    path = Path(os.path.realpath(path))
     # Threads write at once too.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.tmp")
+    name = path.name if len(path.name) < 60 else path.name[:50]  # a name has 255 bytes at most
+    temporary = path.with_name(f".{name}.{os.getpid()}.{threading.get_native_id()}.tmp")
     try:
         with _told_where_it_is_about(temporary, path):
             yield temporary
@@ -54,27 +56,39 @@ def replaced_file(path: Path) -> Iterator[Path]:
             os.replace(temporary, path)
             _sync(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a name too long for the system could not be made either
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def told_as_unwritable(output: Path | str) -> Iterator[None]:
-    """RunError that names the output for every OSError of a block which does nothing but write it."""
+    """RunError that names the output for every OSError of a block which does nothing but write it.
+
+    A library that turns the system's "no room" into an error of its own is understood too.
+    """
     try:
         yield
     except BrokenPipeError:  # a reader that has gone: nothing is wrong with the output
         raise
     except OSError as error:
-        what = f"cannot be written: {error.strerror or error}"
-        raise RunError(str(output), what, "Make room on the disk, or check the rights.") from error
+        raise _unwritable(output, error.strerror or str(error)) from error
+    except Exception as error:
+        if not _is_no_room(error):
+            raise
+        raise _unwritable(output, str(error)) from error
 
 
 def check_writable(path: Path) -> None:
     """RunError where a file of this name cannot be made: known before the work whose result it shall hold."""
-    if not path.parent.is_dir():
+    try:
+        path = Path(os.path.realpath(path))
+        with told_as_unwritable(path):
+            kind = _kind_of(path)
+    except ValueError as error:  # NUL, or not UTF-8
+        raise _unwritable(ascii(str(path)), str(error)) from error
+    if kind is None and not path.parent.is_dir():
         raise RunError(str(path), f"cannot be written: there is no folder {path.parent}", "Make the folder first.")
-    if path.exists() and not path.is_file():
-        kind = "a folder" if path.is_dir() else "a device or pipe"
+    if kind not in (None, "a file"):
         raise RunError(str(path), f"cannot be written: it is {kind}", "Name a file.")
     if not os.access(path.parent, os.W_OK):
         raise RunError(str(path), f"cannot be written: no right to write in {path.parent}", "Check the rights.")
@@ -85,8 +99,9 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary folder to fill; when the block ends well it is synced and takes the place of `folder`."""
     folder = Path(os.path.realpath(folder))
     temporary, old = leftovers(folder)
-    if old.exists() and not folder.exists():
-        os.rename(old, folder)  # a process died between the two renames of _swap_in
+    with told_as_unwritable(folder):
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)  # a process died between the two renames of _swap_in
     for leftover in (temporary, old):
         shutil.rmtree(leftover, ignore_errors=True)
     try:
@@ -118,8 +133,33 @@ def _told_where_it_is_about(temporary: Path, output: Path) -> Iterator[None]:
         named = isinstance(error.filename, (str, os.PathLike)) and Path(error.filename).is_relative_to(temporary)
         if not named and (error.filename is not None or error.errno not in _NO_ROOM):
             raise
-        with told_as_unwritable(output):
+        raise _unwritable(output, error.strerror or str(error)) from error
+    except Exception as error:
+        if not _is_no_room(error):
             raise
+        raise _unwritable(output, str(error)) from error
+
+
+def _unwritable(output: Path | str, why: str) -> RunError:
+    return RunError(str(output), f"cannot be written: {why}", "Make room on the disk, or check the rights.")
+
+
+def _is_no_room(error: Exception) -> bool:
+    """Whether a library's own error is the system's "no room" in other words (safetensors, Paddle)."""
+    if isinstance(error, ErniePPError):  # said well already, and of whatever it names
+        return False
+    return any(os.strerror(number) in str(error) or f"os error {number})" in str(error) for number in _NO_ROOM)
+
+
+def _kind_of(path: Path) -> str | None:
+    """What stands under a name; None where nothing does."""
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return "a file" if stat.S_ISREG(mode) else "a device or pipe"
 
 
 def _swap_in(temporary: Path, folder: Path, old: Path) -> None:

@@ -27,7 +27,7 @@ class Tracker(Protocol):
 @contextmanager
 def track(title: str, total: int, *, unit: str) -> Iterator[Tracker]:
     """Show how far `title` is of `total` units."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         with _bar(title, total) as tracker:
             yield tracker
     else:

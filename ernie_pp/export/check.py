@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from ernie_pp.errors import ModelError, RunError
+from ernie_pp.durable import told_as_unwritable
+from ernie_pp.errors import ErniePPError, ModelError, RunError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
 from ernie_pp.machine import held_signals
@@ -28,12 +31,23 @@ Batch = tuple[np.ndarray, np.ndarray]
 
 def logits_of_bundle(bundle: Path, batches: Sequence[Batch]) -> list[np.ndarray]:
     """Logits of each batch, computed by a new process that knows the bundle alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        inputs, outputs = Path(folder) / "batches.safetensors", Path(folder) / "logits.safetensors"
-        save_batches(inputs, batches)
+    with _temporary_folder() as folder:
+        inputs, outputs = folder / "batches.safetensors", folder / "logits.safetensors"
+        with told_as_unwritable(inputs):
+            save_batches(inputs, batches)
         _run_child([str(bundle), str(inputs), str(outputs)])
         logits = load_file(outputs)
     return [logits[str(index)] for index in range(len(batches))]
+
+
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    with told_as_unwritable("the system's folder for temporary files (TMPDIR)"):
+        folder = tempfile.mkdtemp()
+    try:
+        yield Path(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def save_batches(path: Path, batches: Sequence[Batch]) -> None:
@@ -85,8 +99,13 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, s
 
 def _answer(bundle: str, inputs: str, outputs: str) -> None:
     session = Session(open_bundle(bundle))
-    save_file({str(index): session.run(*batch) for index, batch in enumerate(load_batches(Path(inputs)))}, outputs)
+    logits = {str(index): session.run(*batch) for index, batch in enumerate(load_batches(Path(inputs)))}
+    with told_as_unwritable(outputs):
+        save_file(logits, outputs)
 
 
 if __name__ == "__main__":
-    _answer(*sys.argv[1:4])
+    try:
+        _answer(*sys.argv[1:4])
+    except ErniePPError as error:
+        sys.exit(str(error))

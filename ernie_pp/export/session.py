@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ernie_pp.export.bundle import Bundle
-from ernie_pp.machine import take_back_signals
+from ernie_pp.machine import blocked_signals
 
 LOG = logging.getLogger("ernie_pp")
 _LIBRARY = "paddle.base.libpaddle"
@@ -39,7 +39,8 @@ class Session:
 
 
 def _build(bundle: Bundle, *, threads: int) -> Any:
-    library = _load_library()
+    with blocked_signals():
+        library = _load_library()
     config_type, create = (
         (library.AnalysisConfig, library.create_predictor) if library is not None else _import_inference()
     )
@@ -62,9 +63,9 @@ def _copy_in(handle: object, array: np.ndarray) -> None:
 
 
 def _import_inference() -> tuple:
-    from paddle.inference import Config, create_predictor
+    with blocked_signals():
+        from paddle.inference import Config, create_predictor
 
-    take_back_signals()
     return Config, create_predictor
 
 

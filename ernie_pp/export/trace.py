@@ -10,6 +10,7 @@ from paddle import nn
 from paddle.static import InputSpec
 
 from ernie_pp.export.bundle import PROGRAM
+from ernie_pp.machine import held_signals
 from ernie_pp.models.stack import MASKED
 
 INPUTS = ("input_ids", "token_type_ids")
@@ -47,4 +48,6 @@ def trace(model: Any, folder: Path) -> None:
     inference_model = InferenceModel(model)
     inference_model.eval()
     specs = [InputSpec([None, None], "int64", name) for name in INPUTS]
-    paddle.jit.save(inference_model, str(folder / Path(PROGRAM).stem), input_spec=specs)
+    # It reads Python code anew, and tells an exception in there, a stop too, by pages of that code.
+    with held_signals():
+        paddle.jit.save(inference_model, str(folder / Path(PROGRAM).stem), input_spec=specs)

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from ernie_pp.data.rows import Place
 from ernie_pp.durable import replaced_file, told_as_unwritable
-from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.errors import ConfigError, DataError, RunError
 
 OutputFormat = Literal["auto", "jsonl", "csv", "tsv"]
 
@@ -30,13 +30,17 @@ def open_writer(output: str, output_format: OutputFormat) -> Iterator[Writer]:
     """A writer to a file, or to standard output for "-"."""
     kind = _resolve(output, output_format)
     if output == "-":
+        if sys.stdout is None:
+            raise RunError("standard output", "is closed", "Name a file: --output FILE.")
         with _open_output(sys.stdout.fileno(), name="standard output") as stream:
             yield _WRITERS[kind](stream)
         return
     path = Path(output)
-    if not path.parent.is_dir():
-        raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
-    if path.is_char_device() or path.is_fifo():
+    with told_as_unwritable(output):
+        is_stream = path.is_char_device() or path.is_fifo()
+        if not path.parent.is_dir():
+            raise ConfigError("--output", f"{output}: the folder {path.parent} is not there", "Make it first.")
+    if is_stream:
         # A device or pipe takes the rows as they come; it must not be replaced by a file.
         with _open_output(path, name=output) as stream:
             yield _WRITERS[kind](stream)

@@ -8,7 +8,7 @@ import logging
 import sys
 
 from ernie_pp.config import CpuConfig
-from ernie_pp.machine import CpuSetup, set_up_cpu, take_back_signals
+from ernie_pp.machine import CpuSetup, blocked_signals, set_up_cpu
 
 LOG = logging.getLogger("ernie_pp")
 # Paddle prints both when it is told to use more than one thread, which is what we tell it.
@@ -23,10 +23,11 @@ def start_paddle(cpu: CpuConfig) -> CpuSetup:
         LOG.warning("%s", problem)
     said = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with blocked_signals(), contextlib.redirect_stderr(said):
             import paddle  # noqa: F401
     finally:
         others = [line for line in said.getvalue().splitlines(keepends=True) if not line.startswith(_NOTES)]
-        sys.stderr.write("".join(others))
-    take_back_signals()
+        if others:
+            with contextlib.suppress(OSError, AttributeError):  # full or closed: a note is no reason to end a run
+                sys.stderr.write("".join(others))
     return setup

@@ -2,10 +2,11 @@
 
 from ernie_pp.machine.cpu import CpuSetup, count_cores, set_threads, set_up_cpu, switch_math
 from ernie_pp.machine.describe import describe_machine, memory_bytes, version_problems
-from ernie_pp.machine.signals import held_signals, take_back_signals
+from ernie_pp.machine.signals import blocked_signals, held_signals, take_back_signals
 
 __all__ = [
     "CpuSetup",
+    "blocked_signals",
     "count_cores",
     "describe_machine",
     "held_signals",

@@ -8,12 +8,15 @@ each step pays for the page faults; `mallopt` keeps them.
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ernie_pp.choices import Math
+from ernie_pp.choices import MAX_THREADS, Math
+
+LOG = logging.getLogger("ernie_pp")
 
 MATH_SWITCH = "MKL_DEBUG_CPU_TYPE"
 _AVX512 = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
@@ -92,13 +95,23 @@ def set_threads(wanted: int | None) -> int:
 
     For processes of our own: the variables hold for every library the process loads.
     """
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    count = wanted or (int(given) if given.isdigit() and int(given) > 0 else count_cores())
+    count = wanted or _threads_of_environment() or count_cores()
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
     # Threads that wait by spinning take the cores other processes need: with one beside us, two threads were slower
     # than one, and 1.4 times as fast as one when they sleep.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return count
+
+
+def _threads_of_environment() -> int | None:
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if not given:
+        return None
+    if given.isascii() and given.isdigit() and 1 <= int(given[:9]) <= MAX_THREADS and len(given) < 9:
+        return int(given)
+    expected = f"expected a whole number from 1 to {MAX_THREADS}: one thread a core is used"
+    LOG.warning("OMP_NUM_THREADS is %r, %s", given[:40], expected)
+    return None
 
 
 def _is_late() -> bool:

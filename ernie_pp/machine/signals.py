@@ -22,6 +22,21 @@ def take_back_signals() -> None:
 
 
 @contextlib.contextmanager
+def blocked_signals() -> Iterator[None]:
+    """A stop signal that comes while libraries are loaded acts when they are there.
+
+    The system keeps it meanwhile: an exception in the middle of a C++ module's start leaves half a module, and Paddle
+    takes SIGTERM for itself before it is loaded to the end.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    try:
+        yield
+        take_back_signals()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
 def held_signals() -> Iterator[None]:
     """A stop signal that comes inside the block acts at its end; a second one acts at once.
 

@@ -1,8 +1,11 @@
 """The command line: exit codes and messages; the work itself is put aside."""
 
 import argparse
+import shlex
+import subprocess
 
 import pytest
+import sample_run
 
 from ernie_pp import cli
 from ernie_pp.errors import ConfigError, DataError, ModelError, NumericError, RunError
@@ -108,3 +111,52 @@ def test_evaluate_passes_the_split_on(monkeypatch):
 def test_more_threads_than_any_machine_has_are_refused():
     with pytest.raises(argparse.ArgumentTypeError, match="at most 1024"):
         cli._num_threads("99999999999")
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (PermissionError(13, "Permission denied", "/a/b"), "PermissionError: /a/b: Permission denied\n"),
+        (OSError(28, "No space left on device"), "OSError: No space left on device\n"),
+        (OSError("odd"), "OSError: odd\n"),
+        (MemoryError(), "MemoryError: there is not enough memory\n"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(main, capsys, error, told):
+    assert main(_raise(error)) == 1
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    "words", [["--config", "f", "a=1", "--quiet", "b=2"], ["a=1", "--config", "f", "b=2"], ["--quiet", "a=1", "b=2"]]
+)
+def test_settings_may_stand_anywhere_among_the_words(main, words):
+    seen = []
+    assert main(lambda arguments: seen.append(arguments.overrides) or 0, *words) == 0
+    assert seen == [["a=1", "b=2"]]
+
+
+@pytest.mark.parametrize("words", [["--config", "f", "a=1", "--nope", "b=2"], ["a=1", "--quiet", "b"]])
+def test_words_that_mean_nothing_are_2(main, capsys, words):
+    with pytest.raises(SystemExit) as caught:
+        main(lambda _: 0, *words)
+    assert caught.value.code == 2 and "unrecognized arguments" in capsys.readouterr().err
+
+
+def _in_shell(redirection, *words):
+    command = f"{shlex.join(sample_run.command(*words))} {redirection}"
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=sample_run.environment())
+
+
+def test_a_full_standard_output_is_told_in_one_message():
+    done = _in_shell(">/dev/full", "train", "--keys")
+    assert done.returncode == 1
+    assert done.stderr.startswith("RunError: standard output\n  cannot be written: No space left")
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", ">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words, code", [(["train", "--keys"], 0), (["train"], 2), (["doctor", "--config", "none"], 2)])
+def test_streams_that_take_nothing_change_no_exit_code(redirection, words, code):
+    done = _in_shell(redirection, *words)
+    assert done.returncode == code and "Traceback" not in done.stderr

@@ -11,8 +11,8 @@ import pytest
 import sample_run
 
 from ernie_pp import durable
-from ernie_pp.durable import check_writable, replaced_file, replaced_folder, write_json, write_text
-from ernie_pp.errors import RunError
+from ernie_pp.durable import check_writable, replaced_file, replaced_folder, told_as_unwritable, write_json, write_text
+from ernie_pp.errors import ModelError, RunError
 
 
 def _names(folder):
@@ -134,6 +134,35 @@ def test_no_room_while_the_block_writes_names_the_output(tmp_path):
     with pytest.raises(RunError, match="out\n  cannot be written"), replaced_folder(tmp_path / "out") as temporary:
         (temporary / "none" / "a").write_text("x", encoding="utf-8")
     assert _names(tmp_path) == []
+
+
+class _LibraryError(Exception):
+    """As safetensors and Paddle raise for a system's error."""
+
+
+@pytest.mark.parametrize("text", ["I/O error: No space left on device (os error 28)", "File too large (os error 27)"])
+def test_no_room_in_a_librarys_words_names_the_output(tmp_path, text):
+    for replaced in (replaced_file, replaced_folder, told_as_unwritable):
+        with pytest.raises(RunError, match="out\n  cannot be written: "), replaced(tmp_path / "out"):
+            raise _LibraryError(text)
+        with pytest.raises(_LibraryError), replaced(tmp_path / "out"):
+            raise _LibraryError("bad header")
+        with pytest.raises(ModelError), replaced(tmp_path / "out"):
+            raise ModelError("weights", text)
+    assert _names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "loop/a", "a\0b", "\ud800"])
+def test_a_name_the_system_refuses_is_told_as_such(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RunError, match="cannot be written"):
+        write_text(tmp_path / name, "x")
+    assert _names(tmp_path) == ["loop"]
+
+
+def test_the_longest_name_can_be_written(tmp_path):
+    write_text(tmp_path / ("好" * 85), "x")
+    assert _names(tmp_path) == ["好" * 85]
 
 
 def test_the_new_name_is_synced_too(tmp_path, monkeypatch):

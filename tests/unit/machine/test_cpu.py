@@ -95,13 +95,15 @@ def test_threads_are_those_asked_for(fresh):
 
 
 @pytest.mark.parametrize(
-    "given, expected", [(None, count_cores()), ("5", 5), ("0", count_cores()), ("x", count_cores())]
+    "given, expected",
+    [(None, count_cores()), ("5", 5), *((given, count_cores()) for given in ("0", "x", "²", "100000", "9" * 5000))],
 )
-def test_else_those_of_the_environment_else_one_a_core(fresh, monkeypatch, given, expected):
+def test_else_those_of_the_environment_else_one_a_core(fresh, monkeypatch, caplog, given, expected):
     fresh("GenuineIntel", AVX2)
     if given is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", given)
     assert set_up_cpu(math="auto", keep_heap=False, threads=None).threads == expected
+    assert ("expected a whole number from 1 to 1024" in caplog.text) == (given not in (None, "5"))
     assert (os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"]) == (str(expected), str(expected))
 
 

@@ -1,5 +1,6 @@
 """A program's own SIGTERM handler works although Paddle has been loaded, and waits while Paddle computes."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import paddle
 import pytest
 import sample_run
 
-from ernie_pp.machine import held_signals
+from ernie_pp.machine import blocked_signals, held_signals
 
 CODE = """
 import os, signal, sys, time
@@ -67,6 +68,18 @@ def test_a_second_signal_acts_at_once(handler):
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("the second one ends the block")
     assert signal.getsignal(signal.SIGTERM) is handler
+
+
+def test_a_signal_while_libraries_load_acts_when_they_are_there(handler):
+    done = []
+    with pytest.raises(SystemExit) as caught, blocked_signals():
+        # What Paddle does on the way: the system's own handler again, which would end the process.
+        ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(0))
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGTERM)
+        done.append("the rest of the block")
+    assert caught.value.code == 143 and done == ["the rest of the block"]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
 def test_an_error_inside_comes_out_as_it_is(handler):
