@@ -7,25 +7,21 @@ from pathlib import Path
 import numpy as np
 
 from ernie_pp.export.build import ExportRequest, Parity, build_bundle
-from ernie_pp.export.check import load_batches
+from ernie_pp.jobs.trained import open_trained, read_check_rows
 from ernie_pp.tasks import load_codec
-from ernie_pp.training.checkpoint import read_settings
-
-CHECK_ROWS = "check_rows.safetensors"
 
 
 def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it."""
-    settings = read_settings(model)
-    decode = load_codec(settings["task"]).decode
-    decoding = decode.DecodeSettings.from_json(settings["decode"])
+    trained = open_trained(model)
+    decode = load_codec(trained.settings["task"]).decode
     return build_bundle(
         ExportRequest(
             model=model,
             bundle=bundle,
-            settings=settings,
-            batches=load_batches(model / CHECK_ROWS),
-            decide=lambda logits: decode.choose_labels(logits, decoding),
+            settings=trained.settings,
+            batches=read_check_rows(trained),
+            decide=lambda logits: decode.choose_labels(logits, trained.decoding),
             tolerance=tolerance,
         )
     )

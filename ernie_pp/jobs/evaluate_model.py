@@ -9,12 +9,12 @@ from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.splits import SplitReader
+from ernie_pp.jobs.trained import open_trained
 from ernie_pp.models.ernie import load_classifier
-from ernie_pp.tasks import load_codec, load_task
+from ernie_pp.tasks import load_task
 from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.text.tokenizer import Tokenizer
 from ernie_pp.training.build import build_forward
-from ernie_pp.training.checkpoint import read_settings
 from ernie_pp.training.logits import compute_logits
 
 
@@ -32,8 +32,8 @@ def evaluate_model(config: RunConfig, model: Path, *, data: str, dataset_split: 
     The device is where we are now: a model trained in bf16 on a GPU is measured in fp32 on a CPU.
     """
     device = set_device(config.device)
-    settings = read_settings(model)
-    task = load_task(config.task).restore(config, settings)
+    trained = open_trained(model)
+    task = load_task(config.task).restore(config, trained.settings)
     tokenizer = Tokenizer.from_folder(model)
     reader = SplitReader(config, task, tokenizer, Faults(on_error=config.data.on_error), cache)
     split = reader.tokenize("data", data, reader.read_examples(data, dataset_split=dataset_split))
@@ -45,6 +45,5 @@ def evaluate_model(config: RunConfig, model: Path, *, data: str, dataset_split: 
         pad_id=tokenizer.pad_id,
         title="evaluating",
     )
-    decoding = load_codec(config.task).decode.DecodeSettings.from_json(settings["decode"])
-    evaluation = task.measure(logits, split.targets, decoding)
+    evaluation = task.measure(logits, split.targets, trained.decoding)
     return Measured(evaluation, task.summarize(evaluation))

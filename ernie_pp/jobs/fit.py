@@ -12,10 +12,11 @@ import numpy as np
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.export.check import save_batches
-from ernie_pp.jobs.bundling import CHECK_ROWS, pick_check_rows
+from ernie_pp.jobs.bundling import pick_check_rows
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split
+from ernie_pp.jobs.trained import CHECK_ROWS
 from ernie_pp.models.ernie import paddlenlp_config
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import Engine

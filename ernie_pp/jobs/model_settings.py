@@ -8,6 +8,9 @@ from ernie_pp import __version__
 from ernie_pp.config import RunConfig
 from ernie_pp.tasks.interface import Decoding, Task
 
+# How rows were read, as a model folder says it.
+COLUMNS = ("text", "text_pair", "header", "quoting")
+
 
 def build_model_settings(config: RunConfig, task: Task, *, decoding: Decoding, step: int, dev: dict) -> dict[str, Any]:
     """Task with its own settings, text settings, how rows are read, decision rule, and the dev figures they gave."""
@@ -15,12 +18,7 @@ def build_model_settings(config: RunConfig, task: Task, *, decoding: Decoding, s
         "ernie_pp": __version__,
         "task": config.task,
         "text": {"max_length": config.text.max_length, "truncate": config.text.truncate},
-        "columns": {
-            "text": config.data.text,
-            "text_pair": config.data.text_pair,
-            "header": config.data.header,
-            "quoting": config.data.quoting,
-        },
+        "columns": {name: getattr(config.data, name) for name in COLUMNS},
         **task.stored_settings(),
         "decode": decoding.to_json(),
         "step": step,

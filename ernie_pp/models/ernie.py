@@ -14,7 +14,16 @@ from ernie_pp.config.schema import ModelConfig, SizesConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.models.download import download_file, download_weights
 from ernie_pp.models.light_import import import_ernie
-from ernie_pp.models.sizes import Shapes, check_config, classifier_shapes, encoder_shapes, pooler_shapes, read_config
+from ernie_pp.models.sizes import (
+    Shapes,
+    check_config,
+    check_folder,
+    classifier_shapes,
+    count_labels,
+    encoder_shapes,
+    pooler_shapes,
+    read_config,
+)
 from ernie_pp.models.stack import ErnieStack, set_weight
 from ernie_pp.models.weights import canonical_name, read_weights
 
@@ -42,6 +51,7 @@ def find_vocabulary(model_config: ModelConfig) -> Path:
     if model_config.sizes is not None:
         return Path(model_config.sizes.vocab)
     if model_config.path is not None:
+        check_folder(Path(model_config.path))
         path = Path(model_config.path) / _VOCABULARY
         if not path.is_file():
             raise ModelError(str(path), "is not there", "A model folder holds its vocabulary as vocab.txt.")
@@ -95,7 +105,7 @@ def build_classifier(loaded: LoadedEncoder, *, num_labels: int, seed: int) -> Er
 def load_classifier(folder: Path) -> ErnieStack:
     """The stack of a folder that holds a whole classifier, as a run's `best/` does."""
     values = read_config(folder)
-    num_labels = _num_labels(values, folder)
+    num_labels = count_labels(values, folder)
     shapes = {**encoder_shapes(values), **pooler_shapes(values), **classifier_shapes(values, num_labels=num_labels)}
     weights = read_weights(folder, shapes=shapes, optional={}, allow_pickle=False)
     config = _build_config(values, ModelConfig())  # type: ignore[call-arg]
@@ -177,15 +187,6 @@ def _check_vocabulary(values: Mapping[str, Any], vocab_size: int, pad_id: int, w
     if masked != pad_id:
         what = f"pad_token_id is {masked!r}, and [PAD] has id {pad_id} in the vocabulary: padding would be read as text"
         raise ModelError(where, what, "Use the vocabulary that came with the model.")
-
-
-def _num_labels(values: Mapping[str, Any], folder: Path) -> int:
-    given = values.get("num_labels", values.get("num_classes"))
-    if given is None and isinstance(values.get("id2label"), dict):
-        given = len(values["id2label"])
-    if type(given) is not int or not 1 <= given <= 1_000_000:
-        raise ModelError(str(folder), f"config.json gives {given!r} labels", "Give the folder of a trained classifier.")
-    return given
 
 
 def _named_values(name: str) -> dict[str, Any]:

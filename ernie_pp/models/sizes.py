@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ernie_pp.bounded import read_json
 from ernie_pp.errors import ModelError
@@ -30,6 +32,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 def read_config(folder: Path) -> dict:
     """The values of a folder's config.json, checked."""
     path = folder / CONFIG
+    check_folder(folder)
     if not path.is_file():
         raise ModelError(str(path), "is not there", "model.path takes the folder of a PaddleNLP model.")
     values = read_json(path, max_bytes=_MAX_CONFIG_BYTES, error=ModelError, do="Get the file again.")
@@ -37,6 +40,28 @@ def read_config(folder: Path) -> dict:
         raise ModelError(str(path), f"holds a {type(values).__name__}, an object was expected", "Get the file again.")
     check_config(values, where=str(path))
     return values
+
+
+def check_folder(folder: Path) -> None:
+    """ModelError where there is no folder of this name, or none that may be entered."""
+    advice = "model.path takes the folder of a PaddleNLP model."
+    try:
+        if folder.is_dir():
+            os.listdir(folder)
+            return
+    except OSError as error:
+        raise ModelError(str(folder), f"cannot be read: {error.strerror}", advice) from error
+    raise ModelError(str(folder), "is not a folder" if folder.exists() else "is not there", advice)
+
+
+def count_labels(values: Mapping[str, Any], folder: Path) -> int:
+    """How many labels the classifier of a folder gives, by its config's values."""
+    given = values.get("num_labels", values.get("num_classes"))
+    if given is None and isinstance(values.get("id2label"), dict):
+        given = len(values["id2label"])
+    if type(given) is not int or not 1 <= given <= 1_000_000:
+        raise ModelError(str(folder), f"config.json gives {given!r} labels", "Give the folder of a trained classifier.")
+    return given
 
 
 def check_config(values: Mapping, *, where: str) -> None:
@@ -49,6 +74,10 @@ def check_config(values: Mapping, *, where: str) -> None:
     if values["hidden_size"] % values["num_attention_heads"]:
         heads = values["num_attention_heads"]
         what = f"hidden_size {values['hidden_size']} is not a multiple of num_attention_heads {heads}"
+        raise ModelError(where, what, _ADVICE)
+    padding = values.get("pad_token_id", 0)
+    if type(padding) is not int or not 0 <= padding < values["vocab_size"]:
+        what = f"pad_token_id is {padding!r}, a whole number from 0 to {values['vocab_size'] - 1} was expected"
         raise ModelError(where, what, _ADVICE)
     count = num_parameters(values)
     if count > MAX_PARAMETERS:

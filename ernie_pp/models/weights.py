@@ -87,10 +87,18 @@ def _shard_names(path: Path) -> list[str]:
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(str(path), f"not a readable index: {error!r}", "Get the file again.") from error
     for name in names:
-        if not isinstance(name, str) or Path(name).name != name or (path.parent / name).is_symlink():
-            what = f"names the file {name!r}, a plain file in the same folder was expected"
+        is_name = isinstance(name, str) and Path(name).name == name and _is_utf8(name)
+        if not is_name or (path.parent / name).is_symlink():
+            what = f"names the file {name!a}, a plain file in the same folder was expected"
             raise ModelError(str(path), what, "Do not use this model.")
     return names
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        return "\0" not in name and bool(name.encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _read_pickle(folder: Path, wanted: Shapes, *, allow_pickle: bool) -> tuple[dict[str, np.ndarray], set[str]]:

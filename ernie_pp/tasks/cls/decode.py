@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,8 +23,21 @@ class DecodeSettings:
 
     @classmethod
     def from_json(cls, values: Mapping) -> DecodeSettings:
-        """The inverse of `to_json`."""
-        return cls(tuple(values["labels"]), bool(values["multi_label"]), tuple(map(float, values["thresholds"])))
+        """The inverse of `to_json`; ValueError for values that it cannot have given."""
+        if not isinstance(values, Mapping) or not values.keys() >= {"labels", "multi_label", "thresholds"}:
+            raise ValueError("decode lacks labels, multi_label or thresholds")
+        labels, multi_label, thresholds = values["labels"], values["multi_label"], values["thresholds"]
+        if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+            raise ValueError(f"decode.labels is {labels!r}, expected a list of texts")
+        if len(set(labels)) < len(labels):
+            raise ValueError("decode.labels names one label twice")
+        if type(multi_label) is not bool:
+            raise ValueError(f"decode.multi_label is {multi_label!r}, expected true or false")
+        if not isinstance(thresholds, list) or len(thresholds) != len(labels):
+            raise ValueError(f"decode.thresholds is {thresholds!r}, expected {len(labels)} numbers")
+        if not all(type(one) in (int, float) and math.isfinite(one) for one in thresholds):
+            raise ValueError(f"decode.thresholds is {thresholds!r}, expected numbers")
+        return cls(tuple(labels), multi_label, tuple(map(float, thresholds)))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import pytest
 
 from ernie_pp.errors import ModelError, RunError
 from ernie_pp.export import build
-from ernie_pp.jobs.bundling import CHECK_ROWS, export_model, pick_check_rows
+from ernie_pp.jobs.bundling import export_model, pick_check_rows
 from ernie_pp.jobs.export import export_run
+from ernie_pp.jobs.trained import CHECK_ROWS
 
 
 @pytest.fixture

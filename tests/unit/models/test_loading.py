@@ -10,7 +10,14 @@ from safetensors.numpy import load_file, save_file
 
 from ernie_pp.config.schema import ModelConfig
 from ernie_pp.errors import ModelError
-from ernie_pp.models.ernie import build_classifier, load_classifier, load_encoder, model_values, paddlenlp_config
+from ernie_pp.models.ernie import (
+    build_classifier,
+    find_vocabulary,
+    load_classifier,
+    load_encoder,
+    model_values,
+    paddlenlp_config,
+)
 from ernie_pp.models.sizes import num_parameters
 
 VOCAB_SIZE = 60
@@ -207,6 +214,22 @@ def test_index_cannot_leave_the_folder(folder):
     shard(folder, "../outside.safetensors")
     with pytest.raises(ModelError, match="outside"):
         load(folder)
+
+
+@pytest.mark.parametrize("name", ["\ud800.safetensors", "a\0b.safetensors"])
+def test_index_names_files_by_plain_text(folder, name):
+    shard(folder, "part-1.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}), encoding="utf-8")
+    with pytest.raises(ModelError, match="a plain file in the same folder"):
+        load(folder)
+
+
+def test_a_model_folder_that_is_not_there_is_told_as_that(tmp_path):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    for name, what in (("nope", "is not there"), ("file", "is not a folder")):
+        for look in (find_vocabulary, lambda config: load_encoder(config, vocab_size=60, pad_id=0, seed=0)):
+            with pytest.raises(ModelError, match=rf"{name}\n  {what}"):
+                look(ModelConfig(path=str(tmp_path / name)))
 
 
 def test_vocabulary_larger_than_the_table_is_refused(folder):
