@@ -48,8 +48,8 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
         if getattr(data, name) is None:
             yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
     sources = [source for source in (data.train, data.dev, data.test) if source]
-    if data.format not in ("auto", "datasets") and any(source.startswith(DATASET_PREFIX) for source in sources):
-        yield f"data.format is {data.format}, but a {DATASET_PREFIX} source is named"
+    if data.format not in ("auto", "datasets") and any(may_be_dataset(source, "auto") for source in sources):
+        yield f"data.format is {data.format}, but a {DATASET_PREFIX} source or a folder is named"
     for name in ("header", "quoting"):
         if _is_set(data, name) and sources and not any(may_be_table(source, data.format) for source in sources):
             yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"

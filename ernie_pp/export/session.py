@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import importlib.util
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ernie_pp.export.bundle import Bundle
+from ernie_pp.errors import ModelError
+from ernie_pp.export.bundle import MANIFEST, Bundle
 from ernie_pp.machine import blocked_signals
 
 LOG = logging.getLogger("ernie_pp")
+NUM_INPUTS = 2  # ids and token types
+_AGAIN = "Copy the bundle again, whole, or export it again."
 _LIBRARY = "paddle.base.libpaddle"
 # Set to anything: Paddle is loaded by `import paddle`, in case its C++ module cannot stand alone any more.
 PLAIN_PADDLE = "ERNIE_PP_PLAIN_PADDLE"
@@ -26,19 +31,47 @@ class Session:
     """One Paddle Inference predictor. Not for several threads at once: a shared predictor gives wrong answers."""
 
     def __init__(self, bundle: Bundle, *, threads: int = 1) -> None:
-        self._predictor = _build(bundle, threads=threads)
+        self._bundle = bundle
+        with _told_as_damaged(bundle):
+            self._predictor = _build(bundle, threads=threads)
         self._names = list(bundle.manifest["inputs"])
+        if len(self._names) != NUM_INPUTS or sorted(map(str, self._names)) != sorted(self._predictor.get_input_names()):
+            what = f"names the inputs {self._names}, the program has {self._predictor.get_input_names()}"
+            raise ModelError(str(bundle.folder / MANIFEST), what, _AGAIN)
 
     def run(self, input_ids: np.ndarray, token_type_ids: np.ndarray) -> np.ndarray:
         """Logits, float32, of int64 [rows, length] ids and token types."""
-        for name, array in zip(self._names, (input_ids, token_type_ids), strict=True):
-            handle = self._predictor.get_input_handle(name)
-            _copy_in(handle, np.ascontiguousarray(array, dtype=np.int64))
-        self._predictor.run()
-        return self._predictor.get_output_handle(self._predictor.get_output_names()[0]).copy_to_cpu()
+        with _told_as_damaged(self._bundle):
+            for name, array in zip(self._names, (input_ids, token_type_ids), strict=True):
+                handle = self._predictor.get_input_handle(name)
+                _copy_in(handle, np.ascontiguousarray(array, dtype=np.int64))
+            self._predictor.run()
+            return self._predictor.get_output_handle(self._predictor.get_output_names()[0]).copy_to_cpu()
+
+
+@contextlib.contextmanager
+def _told_as_damaged(bundle: Bundle) -> Iterator[None]:
+    """ModelError for what Paddle says of a program and its parameters, without the pages of its own stack."""
+    try:
+        yield
+    except (RuntimeError, ValueError, TypeError, IndexError, OSError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        # Paddle's own errors end with "(Kind) what happened", a hint and a place in its source.
+        said = next((line for line in reversed(lines) if line.startswith("(")), lines[-1])
+        what = f"cannot be run by Paddle Inference: {said[:300]}"
+        raise ModelError(str(bundle.program), what, _AGAIN) from error
+
+
+def _check_name(bundle: Bundle) -> None:
+    try:
+        str(bundle.folder).encode("utf-8")
+    except UnicodeEncodeError as error:
+        what = "has a name that is not UTF-8, which Paddle cannot open"
+        raise ModelError(ascii(str(bundle.folder)), what, "Rename the folder.") from error
 
 
 def _build(bundle: Bundle, *, threads: int) -> Any:
+    _check_name(bundle)
     with blocked_signals():
         library = _load_library()
     config_type, create = (

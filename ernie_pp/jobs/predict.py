@@ -25,7 +25,7 @@ from ernie_pp.choices import (
 from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.rows import Place, Row
-from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.errors import ConfigError, DataError, ErniePPError
 from ernie_pp.jobs.prediction_writers import OutputFormat, Writer, open_writer
 from ernie_pp.machine import set_threads
 from ernie_pp.serving import Predictor
@@ -35,6 +35,16 @@ LOG = logging.getLogger("ernie_pp")
 # Rows held at once; sorting them by length is what makes batches dense.
 CHUNK_ROWS, CHUNK_CHARACTERS = 1024, 1 << 20
 SECONDS_BETWEEN_LINES = 10.0
+# What readers advise, and the words of `predict` that do it.
+_WORDS_OF_CONFIG = {
+    "set data.on_error: skip to leave them out and list them in the run folder": "give --on-error skip",
+    "Correct data.text / data.label, or set data.header: false": "Correct --text-column, or give --no-header",
+    "data.header: false": "--no-header",
+    "set data.format: ": "give --format ",
+    "data.quoting: none": "--quoting none",
+    "data.format": "--format",
+    "raise text.max_length, or set text.truncate to cut it": "or train with another text.max_length or text.truncate",
+}
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,20 @@ class PredictOptions:
 
 def predict_file(options: PredictOptions) -> int:
     """Write every row of the input with its prediction, in order; returns the number of rows."""
+    try:
+        return _predict(options)
+    except ErniePPError as error:
+        # Readers name the keys of a config, and here there is none.
+        raise type(error)(*map(_in_our_words, (error.where, error.what, error.do))) from error
+
+
+def _in_our_words(text: str) -> str:
+    for of_config, ours in _WORDS_OF_CONFIG.items():
+        text = text.replace(of_config, ours)
+    return text
+
+
+def _predict(options: PredictOptions) -> int:
     _check_words(options)
     threads = set_threads(options.threads)
     predictor = Predictor(options.bundle, threads=threads, batch_tokens=options.batch_tokens, math=options.math)
@@ -92,14 +116,18 @@ class _Tally:
         now = time.monotonic()
         if now - self.last > SECONDS_BETWEEN_LINES:
             self.last = now
-            LOG.info("%d rows predicted, %.0f rows/s", self.num_rows, self.num_rows / (now - self.start))
+            LOG.info("%s predicted, %.0f rows/s", _rows(self.num_rows), self.num_rows / (now - self.start))
 
     def close(self, text: Mapping, *, num_left_out: int) -> None:
         if self.num_cut_rows:
-            cut = f"{self.num_cut_tokens} tokens were cut from {self.num_cut_rows} rows"
+            cut = f"{self.num_cut_tokens} tokens were cut from {_rows(self.num_cut_rows)}"
             LOG.warning("%s: the bundle reads %d tokens (%s)", cut, text["max_length"], text["truncate"])
         seconds = time.monotonic() - self.start
-        LOG.info("%d rows predicted, %d left out, %.1f s", self.num_rows, num_left_out, seconds)
+        LOG.info("%s predicted, %d left out, %.1f s", _rows(self.num_rows), num_left_out, seconds)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def _check_words(options: PredictOptions) -> None:
@@ -110,6 +138,7 @@ def _check_words(options: PredictOptions) -> None:
         "--format": options.format != "auto",
         **_table_words(options),
         "--split": options.split,
+        "--on-error": options.on_error != "stop",
     }
     idle = [word for word, given in about_files.items() if given]
     if options.text is not None and idle:
@@ -119,6 +148,8 @@ def _check_words(options: PredictOptions) -> None:
 
 
 def _check_words_of_formats(options: PredictOptions, source: str) -> None:
+    if options.format not in ("auto", "datasets") and may_be_dataset(source, "auto"):
+        raise ConfigError("--format", f"is {options.format}, and {source} is read by datasets", "Leave it out.")
     word = next((word for word, given in _table_words(options).items() if given), None)
     if word is not None and not may_be_table(source, options.format):
         raise ConfigError(word, f"has no effect on {source}: it is about TSV and CSV", "Leave it out.")
@@ -163,6 +194,7 @@ def _read(options: PredictOptions, predictor: Predictor, columns: Any, faults: F
             quoting=options.quoting or trained["quoting"],
             columns=_text_columns(columns),
             split=options.split or "train",
+            only_tables=next((word for word, given in _table_words(options).items() if given), None),
         )
         rows = read_rows(options.input or "-", settings=settings, faults=faults)
     for row in rows:

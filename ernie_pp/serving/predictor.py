@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 from ernie_pp.choices import Math
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.errors import DataError
+from ernie_pp.errors import DataError, ModelError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.session import Session
 from ernie_pp.machine import count_cores, switch_math
+from ernie_pp.serving.trained import read_decoding
 from ernie_pp.tasks import load_codec
 from ernie_pp.text import Tokenizer
 from ernie_pp.text.invisible import is_blank
@@ -53,7 +54,7 @@ class Predictor:
             LOG.warning("%s", slow_path)
         self.bundle = open_bundle(bundle)
         self._codec = load_codec(self.bundle.task)
-        self.decoding = self._codec.decode.DecodeSettings.from_json(self.bundle.manifest["decode"])
+        self.decoding = read_decoding(self.bundle, self._codec)
         self.tokenizer = Tokenizer.from_folder(self.bundle.folder)
         self.batch_tokens = batch_tokens
         self._session = Session(self.bundle, threads=threads or count_cores())
@@ -68,7 +69,8 @@ class Predictor:
 
     def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
         """float32 logits, one row a text."""
-        if len(texts) == 0 and not isinstance(texts, str):
+        _check_list(texts, "text")
+        if len(texts) == 0:
             return np.empty((0, len(self.decoding.labels)), np.float32)
         return self.run(self.encode(texts, pairs))
 
@@ -78,18 +80,21 @@ class Predictor:
         parts = [self._run(rows, batch) for batch in batches]
         in_order = np.empty((len(rows), *parts[0].shape[1:]), parts[0].dtype)
         in_order[np.concatenate(batches)] = np.concatenate(parts)
+        if in_order.shape[1:] != (len(self.decoding.labels),):
+            what = f"gives {in_order.shape[1:]} numbers a text for {len(self.decoding.labels)} labels"
+            raise ModelError(str(self.bundle.folder), what, "Copy the bundle again, whole, or export it again.")
         return in_order
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> TokenRows:
         """The tokens the model sees; `num_cut` says how many the length limit took from each row."""
-        self._check(texts, "text")
+        _check_texts(texts, "text")
         if self.takes_pairs != (pairs is not None):
             kind, need = (
                 ("pairs", "a second text for each") if self.takes_pairs else ("single texts", "no second texts")
             )
             raise DataError("pairs", f"this bundle was trained on {kind}", f"Give {need}.")
         if pairs is not None:
-            self._check(pairs, "second text")
+            _check_texts(pairs, "second text")
             if len(pairs) != len(texts):
                 raise DataError("pairs", f"{len(pairs)} came for {len(texts)} texts", "Give one second text a text.")
         text, seconds = self.bundle.manifest["text"], None if pairs is None else list(pairs)
@@ -105,11 +110,19 @@ class Predictor:
         micro_batch = build_micro_batch(rows, batch, pad_id=self.tokenizer.pad_id)
         return self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
 
-    @staticmethod
-    def _check(texts: Sequence[str], what: str) -> None:
-        if isinstance(texts, str):
-            raise DataError(what, "one string came, expected a list of strings", 'Write predictor(["..."]).')
-        for index, text in enumerate(texts):
-            if not isinstance(text, str) or is_blank(text):
-                shown = "empty" if isinstance(text, str) else f"{type(text).__name__}, expected str"
-                raise DataError(f"{what} number {index}", f"is {shown}", "Leave it out.")
+
+def _check_texts(texts: Sequence[str], what: str) -> None:
+    _check_list(texts, what)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or is_blank(text):
+            shown = "empty" if isinstance(text, str) else f"{type(text).__name__}, expected str"
+            raise DataError(f"{what} number {index}", f"is {shown}", "Leave it out.")
+
+
+def _check_list(texts: object, what: str) -> None:
+    if isinstance(texts, str):
+        raise DataError(what, "one string came, expected a list of strings", 'Write predictor(["..."]).')
+    # Texts are counted and read twice: what gives them once only would be empty the second time.
+    is_list = hasattr(texts, "__len__") and hasattr(texts, "__getitem__")
+    if not is_list or isinstance(texts, (bytes, Mapping)):
+        raise DataError(what, f"{type(texts).__name__} came, expected a list of strings", "Write predictor(list(...)).")

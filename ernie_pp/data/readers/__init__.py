@@ -19,6 +19,7 @@ from ernie_pp.data.readers.jsonl import read_jsonl
 from ernie_pp.data.readers.settings import ReadSettings
 from ernie_pp.data.readers.sources import open_source, resolve_format
 from ernie_pp.data.rows import Fault, Place, Row
+from ernie_pp.errors import ConfigError
 
 __all__ = ["ReadSettings", "is_dataset", "read_rows"]
 
@@ -55,4 +56,7 @@ def _rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: Faul
         return
     with open_source(source) as opened:
         settings = resolve_format(opened, settings=settings, faults=faults)
+        if settings.only_tables is not None and settings.format not in ("tsv", "csv"):
+            what = f"has no effect on {opened.name}: it is about TSV and CSV, and these rows are {settings.format}"
+            raise ConfigError(settings.only_tables, what, "Leave it out.")
         yield from _READERS[settings.format](opened, settings=settings, faults=faults)

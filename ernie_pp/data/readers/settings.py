@@ -18,6 +18,7 @@ class ReadSettings:
     quoting: Quoting = "auto"  # auto: double for CSV, none for TSV
     columns: tuple[str, ...] = ()
     split: str = "train"  # of a `datasets` source
+    only_tables: str | None = None  # a word the user gave that is about TSV and CSV: it must not go without effect
 
 
 @dataclass(frozen=True)

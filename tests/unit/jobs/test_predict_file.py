@@ -7,7 +7,7 @@ import shutil
 import pytest
 import sample_run
 
-from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.errors import ConfigError, DataError, ErniePPError
 from ernie_pp.jobs import predict
 from ernie_pp.jobs.predict import PredictOptions, predict_file
 
@@ -139,6 +139,8 @@ def test_given_texts_need_no_file(answer, tmp_path):
         ({"text": ["好"], "input": None, "format": "tsv"}, "--format\n  has no effect on --text"),
         ({"text": ["好"], "input": None, "header": False}, "--no-header\n  has no effect on --text"),
         ({"text": ["好"], "input": None, "split": "dev"}, "--split\n  has no effect on --text"),
+        ({"text": ["好"], "input": None, "on_error": "skip"}, "--on-error\n  has no effect on --text"),
+        ({"header": False}, r"--no-header\n  has no effect on .*in\.jsonl"),
         ({"header": True}, r"--header\n  has no effect on .*in\.jsonl: it is about TSV and CSV"),
         ({"quoting": "none"}, r"--quoting\n  has no effect on .*in\.jsonl"),
         ({"split": "dev"}, r"--split\n  has no effect on .*in\.jsonl: only a datasets: source"),
@@ -148,6 +150,41 @@ def test_given_texts_need_no_file(answer, tmp_path):
 def test_words_without_effect_are_refused(answer, changes, match):
     with pytest.raises(ConfigError, match=match):
         answer(_rows(1), **changes)
+
+
+@pytest.mark.parametrize("name, content", [("rows", b'{"text": "a"}'), ("rows.json", b'[{"text": "a"}]')])
+def test_words_about_tables_are_refused_when_the_rows_turn_out_to_be_json(answer, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=r"--no-header\n  has no effect on .*: it is about TSV and CSV"):
+        answer([], input=str(tmp_path / name), header=False)
+
+
+def test_a_format_is_refused_for_a_saved_dataset(answer, tmp_path):
+    (tmp_path / "saved").mkdir()
+    with pytest.raises(ConfigError, match=r"--format\n  is tsv, and .*saved is read by datasets"):
+        answer([], input=str(tmp_path / "saved"), format="tsv")
+
+
+@pytest.mark.parametrize(
+    "name, content, advice",
+    [
+        ("a.jsonl", '{"text": ""}\n{"text": ""}\n', "or give --on-error skip."),
+        ("a.tsv", 'text\n"a\n', "--quoting none reads quotes as text"),
+        ("a.tsv", "a\tb\nc\td\n", "--no-header"),
+        ("a.dat", "x\n", "--format\n  is auto, and"),
+    ],
+)
+def test_advice_names_words_that_predict_has(answer, tmp_path, name, content, advice):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ErniePPError) as caught:
+        answer([], input=str(tmp_path / name), quoting="double" if '"a' in content and name == "a.tsv" else None)
+    assert advice in str(caught.value) and "data." not in str(caught.value).replace(str(tmp_path), "")
+
+
+def test_one_row_is_one_row(answer, caplog):
+    caplog.set_level("INFO", "ernie_pp")
+    answer(_rows(1))
+    assert "1 row predicted, 0 left out" in caplog.text
 
 
 def test_fields_of_any_kind_come_back(answer):

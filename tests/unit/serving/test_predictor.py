@@ -1,6 +1,7 @@
 """The Predictor takes what a program has, and says what it cannot take."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import sample_run
 
 from ernie_pp.errors import DataError, ModelError
+from ernie_pp.export.bundle import MANIFEST, write_manifest
 from ernie_pp.machine.cpu import MATH_SWITCH
 from ernie_pp.serving import Predictor
 from ernie_pp.serving import predictor as predictor_module
@@ -68,6 +70,11 @@ def test_unknown_and_odd_characters_are_answered(predictor):
     [
         ("房间很干净", "one string came"),
         ("", "one string came"),
+        (iter(["好"]), "list_iterator came, expected a list of strings"),
+        ({"好"}, "set came, expected a list"),
+        ({"好": "坏"}, "dict came, expected a list"),
+        (b"abc", "bytes came, expected a list"),
+        (None, "NoneType came, expected a list"),
         (["好", ""], "text number 1\n  is empty"),
         (["好", " \u3000\u200b\n"], "text number 1\n  is empty"),
         (["好", None], "text number 1\n  is NoneType"),
@@ -110,6 +117,73 @@ def test_what_stays_slow_is_said(small_run, monkeypatch, caplog):
     monkeypatch.setattr(predictor_module, "switch_math", lambda math, *, off: f"slow ({math}, {off})")
     Predictor(small_run / "bundle", threads=1, math="off")
     assert "slow (off, math: off)" in caplog.text
+
+
+@pytest.fixture
+def spoil(small_run, tmp_path):
+    """A copy of the bundle whose manifest was edited, or a file exchanged, and all hashes made anew."""
+
+    def spoiled(change=lambda manifest: None, **files):
+        bundle = shutil.copytree(small_run / "bundle", tmp_path / "bundle")
+        for name, content in files.items():
+            (bundle / name.replace("_", ".")).write_bytes(content)
+        manifest = json.loads((bundle / MANIFEST).read_text(encoding="utf-8"))
+        del manifest["sha256"], manifest["files"]
+        change(manifest)
+        write_manifest(bundle, manifest)
+        return bundle
+
+    return spoiled
+
+
+@pytest.mark.parametrize(
+    "section, values, match",
+    [
+        ("decode", {"labels": None}, r"manifest\.json\n  decode\.labels is None, expected a list of names"),
+        ("decode", {"labels": []}, "decode.labels is"),
+        ("decode", {"labels": ["0", 1]}, "decode.labels is"),
+        ("decode", {"labels": ["0", "0"]}, "one label twice"),
+        ("decode", {"labels": ["0"]}, "decode.thresholds is .* expected 1 numbers"),
+        ("decode", {"thresholds": ["x", None]}, "decode.thresholds is"),
+        ("decode", {"multi_label": 3}, "decode.multi_label is 3"),
+        ("columns", {"text": 3}, "columns.text is 3"),
+        ("columns", {"quoting": "x"}, "columns.quoting is"),
+        ("columns", {"header": None}, "columns.header is None"),
+        ("text", {"max_length": "x"}, "text.max_length is"),
+        ("text", {"max_length": 0}, "text.max_length is 0"),
+        ("text", {"truncate": "x"}, "text.truncate is"),
+    ],
+)
+def test_a_manifest_that_says_what_no_training_said_is_refused(spoil, section, values, match):
+    with pytest.raises(ModelError, match=match):
+        Predictor(spoil(lambda manifest: manifest[section].update(values)))
+
+
+@pytest.mark.parametrize("inputs", [[], ["a", "b"], ["input_ids"], [1, 2], [None, {}]])
+def test_inputs_that_the_program_does_not_have_are_refused(spoil, inputs):
+    with pytest.raises(ModelError, match="names the inputs"):
+        Predictor(spoil(lambda manifest: manifest.update(inputs=inputs)))
+
+
+@pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"]])
+def test_another_number_of_labels_is_refused_when_it_answers(spoil, labels):
+    decode = {"labels": labels, "multi_label": False, "thresholds": [0.5] * len(labels)}
+    with pytest.raises(ModelError, match=rf"gives \(2,\) numbers a text for {len(labels)} labels"):
+        Predictor(spoil(lambda manifest: manifest.update(decode=decode)))(["好"])
+
+
+@pytest.mark.parametrize(
+    "files", [{"model_json": b"{}"}, {"model_json": b"x"}, {"model_json": b""}, {"model_pdiparams": b"x" * 100}]
+)
+def test_a_program_or_parameters_that_are_none_are_one_message(spoil, files):
+    with pytest.raises(ModelError, match="cannot be run by Paddle Inference"):
+        Predictor(spoil(**files))(["好"])
+
+
+def test_a_folder_whose_name_is_not_utf8_is_refused(small_run, tmp_path):
+    bundle = shutil.copytree(small_run / "bundle", tmp_path / os.fsdecode("结果".encode("gbk")))
+    with pytest.raises(ModelError, match="a name that is not UTF-8"):
+        Predictor(bundle)
 
 
 def test_a_damaged_bundle_is_refused(small_run, tmp_path):
