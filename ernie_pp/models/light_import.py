@@ -7,16 +7,24 @@ usual and finds the same classes.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import importlib
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import logging
 import os
+import shutil
 import sys
+import tempfile
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+LOG = logging.getLogger("ernie_pp")
+_HOME, _HOME_FOLDERS = "PPNLP_HOME", ("models", "datasets", "packages")
 _STAND_INS = ("paddlenlp", "paddlenlp.transformers", "paddlenlp.data", "paddlenlp.layers")
 _TOKENIZER_NAMES = (
     "PretrainedTokenizer",
@@ -42,17 +50,45 @@ class ErnieCode:
 
 def import_ernie() -> ErnieCode:
     """PaddleNLP's ERNIE modules; the light way where it works, else by the ordinary import."""
-    if "paddlenlp" not in sys.modules:
-        before = set(sys.modules)
-        try:
-            _import_lightly()
-        except (ImportError, AttributeError, TypeError):
-            # Another PaddleNLP than the one this was written for: drop what is half imported and pay the seconds.
-            for name in set(sys.modules) - before:
-                if name.split(".")[0] == "paddlenlp":
-                    del sys.modules[name]
-    parts = ("ernie.modeling", "ernie.configuration", "ernie.tokenizer", "model_utils")
-    return ErnieCode(*(_module(f"paddlenlp.transformers.{part}") for part in parts))
+    with _usable_home():
+        if "paddlenlp" not in sys.modules:
+            before = set(sys.modules)
+            try:
+                _import_lightly()
+            except (ImportError, AttributeError, TypeError):
+                # Another PaddleNLP than the one this was written for: drop what is half imported, pay the seconds.
+                for name in set(sys.modules) - before:
+                    if name.split(".")[0] == "paddlenlp":
+                        del sys.modules[name]
+        parts = ("ernie.modeling", "ernie.configuration", "ernie.tokenizer", "model_utils")
+        return ErnieCode(*(_module(f"paddlenlp.transformers.{part}") for part in parts))
+
+
+@contextlib.contextmanager
+def _usable_home() -> Iterator[None]:
+    """PaddleNLP makes its folders as it is imported: a temporary place for them where its own cannot be written."""
+    if "paddlenlp.utils.env" in sys.modules:
+        yield
+        return
+    given = os.environ.get(_HOME)
+    home = given if given is not None else os.path.join(os.path.expanduser("~"), ".paddlenlp")
+    try:
+        for name in _HOME_FOLDERS:
+            os.makedirs(os.path.join(home, name), exist_ok=True)
+    except OSError as error:
+        LOG.warning("%s: cannot be written (%s); set %s to keep what PaddleNLP downloads", home, error.strerror, _HOME)
+    else:
+        yield
+        return
+    temporary = tempfile.mkdtemp(prefix="paddlenlp-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    os.environ[_HOME] = temporary
+    try:
+        yield
+    finally:
+        os.environ.pop(_HOME)
+        if given is not None:
+            os.environ[_HOME] = given
 
 
 def _module(name: str) -> Any:

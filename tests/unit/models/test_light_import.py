@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 START = """
 import sys
 import warnings
@@ -36,5 +38,18 @@ module._fill = broken
 assert import_ernie().modeling.ErnieModel.__name__ == "ErnieModel"
 import paddlenlp
 assert paddlenlp.transformers.ErnieModel is import_ernie().modeling.ErnieModel
+"""
+    run(code, repository)
+
+
+@pytest.mark.parametrize(
+    "name, place", [("HOME", "/proc/none"), ("PPNLP_HOME", "/proc/none"), ("PPNLP_HOME", __file__)]
+)
+def test_a_home_that_cannot_be_written_is_no_hindrance(repository, name, place):
+    code = f"""
+import os
+os.environ["{name}"] = {place!r}
+assert import_ernie().modeling.ErnieModel.__name__ == "ErnieModel"
+assert os.environ["{name}"] == {place!r}
 """
     run(code, repository)
