@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from ernie_pp.bounded import read_json
 from ernie_pp.durable import replaced_folder
-from ernie_pp.errors import ModelError
+from ernie_pp.errors import ModelError, RunError
 from ernie_pp.models.sizes import CONFIG
 from ernie_pp.models.weights import SAFETENSORS
 
@@ -36,7 +38,7 @@ def save_model_folder(
     labels, decoding, step; `save_extras` adds further files (vocabulary). The old folder stays whole until the new
     one is on disk.
     """
-    with replaced_folder(folder) as temporary:
+    with _told_as_full(folder), replaced_folder(folder) as temporary:
         save_file(
             {name: np.ascontiguousarray(value) for name, value in weights.items()},
             temporary / SAFETENSORS,
@@ -53,6 +55,15 @@ def read_settings(folder: Path) -> dict:
     if not isinstance(settings, dict) or not settings.keys() >= set(NEEDED_SETTINGS):
         raise _not_ours(folder, f"has a {SETTINGS} without {', '.join(NEEDED_SETTINGS)}")
     return settings
+
+
+@contextlib.contextmanager
+def _told_as_full(folder: Path) -> Iterator[None]:
+    """RunError for what safetensors says of a file that it could not write."""
+    try:
+        yield
+    except SafetensorError as error:
+        raise RunError(str(folder), f"cannot be written: {error}", "Make room on the disk.") from error
 
 
 def _not_ours(folder: Path, what: str) -> ModelError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import paddle
 
-from ernie_pp.errors import RunError
+from ernie_pp.durable import told_as_unwritable
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -23,16 +24,21 @@ class RunRecord:
 
     def __init__(self, log: Path, visualdl: Path, *, gpu: bool) -> None:
         self._gpu, self._path = gpu, log
-        self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
-        self._scalars = _open_scalars(visualdl)
+        with told_as_unwritable(log):
+            self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
+        with told_as_unwritable(visualdl):
+            self._scalars = _open_scalars(visualdl)
         self.history: list[dict] = []
 
     def __enter__(self) -> RunRecord:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._scalars.close()
+        # Every line was flushed: what a full disk has refused was told when it was written.
+        with contextlib.suppress(OSError):
+            self._file.close()
+        with contextlib.suppress(OSError):
+            self._scalars.close()
 
     def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
         """One line: kind ("train" or "evaluate"), step, time and the values; numbers become VisualDL scalars too.
@@ -42,15 +48,14 @@ class RunRecord:
         line = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
         line = {name: value if _is_writable(value) else None for name, value in line.items()}
         self.history.append(line)
-        try:
+        with told_as_unwritable(self._path):
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
             self._file.flush()
-        except OSError as error:
-            raise RunError(str(self._path), f"cannot be written: {error.strerror}", "Make room on the disk.") from error
-        for name in values:
-            value = line[name]
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
+        with told_as_unwritable(self._path.parent):
+            for name in values:
+                value = line[name]
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
 
     def peak_memory_bytes(self) -> int:
         """Most memory this process has held: of the GPU where it computes there, else of the machine."""
