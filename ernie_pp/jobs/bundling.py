@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ernie_pp.export.build import ExportRequest, Parity, build_bundle
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.trained import open_trained, read_check_rows
 from ernie_pp.tasks import load_codec
 
@@ -36,4 +37,4 @@ def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:
 
 def describe_parity(parity: Parity) -> str:
     """One phrase on the check."""
-    return f"{parity.num_rows} rows checked, largest logit difference {parity.max_logit_difference:.1e}"
+    return f"{say_count(parity.num_rows, 'row')} checked, largest logit difference {parity.max_logit_difference:.1e}"

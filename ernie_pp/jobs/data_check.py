@@ -10,9 +10,11 @@ import paddle
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
-from ernie_pp.data.statistics import describe_lengths, describe_split, find_overlap
+from ernie_pp.data.statistics import describe_lengths, describe_split
 from ernie_pp.jobs.device import set_device
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.memory import estimate_memory
+from ernie_pp.jobs.overlap import FLATTERS, find_overlaps
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.splits import Split, unknown_rate
 from ernie_pp.models.ernie import model_values
@@ -68,7 +70,7 @@ def _length_lines(config: RunConfig, split: Split) -> list[str]:
     percentiles = ", ".join(f"{percent} %: {value}" for percent, value in lengths.percentiles.items())
     cut = int(split.rows.num_cut.sum())
     total = len(split.rows.ids) + cut
-    over = f"{lengths.num_over} rows ({100 * lengths.num_over / lengths.num_rows:.1f} %)"
+    over = f"{say_count(lengths.num_over, 'row')} ({100 * lengths.num_over / lengths.num_rows:.1f} %)"
     return [
         f"  {'tokens a row':18} mean {lengths.mean:.0f}, {percentiles}, longest {lengths.longest}",
         f"  {f'over {limit} tokens':18} {over}, which loses {cut} tokens ({100 * cut / total:.1f} %)",
@@ -76,15 +78,10 @@ def _length_lines(config: RunConfig, split: Split) -> list[str]:
 
 
 def _overlap_block(prepared: Prepared) -> str:
-    train_texts, train_pairs = prepared.task.texts(prepared.splits["train"].examples)
     lines = ["Shared with train"]
-    for name, split in prepared.splits.items():
-        if name == "train":
-            continue
-        texts, pairs = prepared.task.texts(split.examples)
-        overlap = find_overlap(texts, train_texts, text_pairs=pairs, other_pairs=train_pairs)
-        warning = "  (its figures flatter the model)" if overlap.num_rows else ""
-        lines.append(f"  {name:18} {overlap.num_rows} rows ({100 * overlap.share:.1f} %){warning}")
+    for name, overlap in find_overlaps(prepared).items():
+        warning = f"  ({FLATTERS})" if overlap.num_rows else ""
+        lines.append(f"  {name:18} {say_count(overlap.num_rows, 'row')} ({100 * overlap.share:.1f} %){warning}")
     return "\n".join(lines)
 
 
@@ -94,7 +91,7 @@ def _fault_lines(faults: Faults) -> list[str]:
         for fault in faults.listed[:MAX_FAULTS_SHOWN]
     ]
     more = faults.count - len(shown)
-    return [*shown, *([f"and {more} more bad rows"] if more else [])]
+    return [*shown, *([f"and {say_count(more, 'more bad row')}"] if more else [])]
 
 
 def _training_block(config: RunConfig, prepared: Prepared) -> str:

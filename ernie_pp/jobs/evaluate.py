@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ernie_pp.config import load_config
 from ernie_pp.data.readers import ReadSettings, is_dataset
-from ernie_pp.durable import check_writable, write_json
+from ernie_pp.durable import check_writable
 from ernie_pp.errors import ConfigError
+from ernie_pp.jobs.figures import say_count, write_figures
 from ernie_pp.jobs.start import start_paddle
 from ernie_pp.training.run_folder import RunFolder
 
@@ -44,11 +45,12 @@ def evaluate_run(
         cache=folder.cache,
     )
     if output is not None:
-        write_json(Path(output), {"data": data, **measured.evaluation.to_json()})
+        write_figures(Path(output), {"data": data, **measured.evaluation.to_json()})
     return "\n".join([*_figure_lines(measured.evaluation), *measured.details])
 
 
 def _figure_lines(evaluation: Evaluation) -> list[str]:
     low, high = evaluation.interval
     lines = [f"{name:20} {value:.4f}" for name, value in evaluation.values.items()]
-    return [*lines, f"{evaluation.num_rows} rows; 95 % interval of {evaluation.headline}: {low:.4f} to {high:.4f}"]
+    rows = say_count(evaluation.num_rows, "row")
+    return [*lines, f"{rows}; 95 % interval of {evaluation.headline}: {low:.4f} to {high:.4f}"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ernie_pp.config import RunConfig, dump_config
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.fit import Outcome
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.report import Content, Curve, Histogram, Table
@@ -36,7 +37,7 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
     return Content(
         title=f"{config.task}: {Path(config.output_dir).name}",
         headline=f"dev {name} {100 * evaluation.values[name]:.1f} %",
-        headline_note=f"{interval}, {evaluation.num_rows} rows, step {best.step}",
+        headline_note=f"{interval}, {say_count(evaluation.num_rows, 'row')}, step {best.step}",
         facts=list(story.facts.items()),
         notes=[*_baseline_note(story.figures), *_notes(config, prepared)],
         curves=_curves(story.history, name),
@@ -60,7 +61,7 @@ def _baseline_note(figures: Mapping[str, Evaluation]) -> list[str]:
 
 
 def _notes(config: RunConfig, prepared: Prepared) -> list[str]:
-    notes = prepared.task.notes()
+    notes = prepared.task.notes(num_train_rows=len(prepared.splits["train"].rows))
     for name, split in prepared.splits.items():
         cut = int((split.rows.num_cut > 0).sum())
         if cut:

@@ -26,9 +26,11 @@ class RunLog(logging.Handler):
 
     def begin(self) -> None:
         """Replace the earlier log by what was said so far; from now on every line is written at once."""
+        if self._held is None:
+            return
         with told_as_unwritable(self._path):
             self._file.truncate(0)
-            held, self._held = self._held or [], None
+            held, self._held = self._held, None
             self._file.writelines(held)
             self._file.flush()
 

@@ -18,6 +18,7 @@ from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.tasks.interface import Task
 from ernie_pp.text.normalize import Normalization
 from ernie_pp.text.tokenizer import Tokenizer
@@ -99,7 +100,7 @@ class SplitReader:
         self.faults.check()
         num_faults = self.faults.count - before
         if num_faults:
-            LOG.warning("%s: %d bad rows left out", source, num_faults)
+            LOG.warning("%s: %s left out", source, say_count(num_faults, "bad row"))
         if examples:
             return examples
         first = self.faults.listed[before : before + 1]

@@ -9,7 +9,9 @@ from pathlib import Path
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.fit import Fit, Outcome
+from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
@@ -36,6 +38,7 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup, *, log: RunLog) -
     check_precision(config.train, device=device)
     cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else folder.cache
     prepared = prepare(config, cache=cache)
+    warn_of_overlap(prepared)
     fit = _build_fit(config, prepared, folder)
     log.begin()
     _begin(config, folder, prepared)
@@ -54,7 +57,7 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
     folder.begin(dump_config(config))
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
-        LOG.warning("%d bad rows are left out and listed in %s", prepared.faults.count, folder.skipped)
+        LOG.warning("%s left out, listed in %s", say_count(prepared.faults.count, "bad row"), folder.skipped)
 
 
 def _export(config: RunConfig, folder: RunFolder) -> str:

@@ -146,7 +146,7 @@ class Task(Protocol):
         """Wrongly answered rows, surest first."""
         ...
 
-    def notes(self) -> list[str]:
+    def notes(self, *, num_train_rows: int) -> list[str]:
         """What a reader of the report should know about how the figures came about."""
         ...
 

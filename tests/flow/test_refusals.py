@@ -93,7 +93,7 @@ def test_doctor_tells_what_can_be_known_before_training(tmp_path):
     assert "conflicting texts  1 (the same text with other labels: lines 2 and 50)" in train
     assert "longest 42" in train and "over 16 tokens" in train
     assert "unknown tokens     0.0" not in train
-    assert "dev                1 rows (6.2 %)" in text
+    assert "dev                1 row (6.2 %)" in text
     assert "steps" in text and "memory, about" in text and "fits" in text
 
 

@@ -23,7 +23,7 @@ ALLOWED = {
     "training": {"bounded", "config", "data", "durable", "errors", "machine", "models", "parallel", "progress"},
     "export": {"bounded", "durable", "errors", "machine", "models", "text"},
     "report": {"durable"},
-    "tasks": {"config", "data", "errors", "models", "report", "text"},
+    "tasks": {"config", "data", "errors", "models", "progress", "report", "text"},
     "serving": {"choices", "data", "errors", "export", "machine", "tasks", "text"},
 }
 # The last two see all of them.

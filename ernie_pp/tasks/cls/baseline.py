@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ernie_pp.progress import track
+
 LOG = logging.getLogger("ernie_pp")
 NAME = "character-bigram logistic regression"
-# More rows hardly move it and would keep the user waiting.
-MAX_ROWS = 50_000
+# More rows hardly move it and would keep the user waiting; each label is a model of its own on all of them.
+MAX_ROWS, MAX_DECISIONS = 50_000, 2_000_000
 _REGULARISATION = 1e-5
 
 
@@ -24,21 +26,33 @@ def fit_baseline(
 ) -> np.ndarray:
     """The labels given to `dev_texts`, bool [rows, labels], after training on `texts` with labels `true`.
 
-    Rows are taken from the start of a seeded shuffle when there are more than MAX_ROWS.
+    Rows are taken from the start of a seeded shuffle when there are more than `count_rows` allows.
     """
     # Loaded late: only a training run needs it.
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     start = time.monotonic()
-    rows = np.random.default_rng(seed).permutation(len(texts))[:MAX_ROWS]
+    num_labels = true.shape[1]
+    rows = np.random.default_rng(seed).permutation(len(texts))[: count_rows(len(texts), num_labels=num_labels)]
+    if len(rows) < len(texts):
+        LOG.info("baseline: fitted on %d of %d training rows, %d labels", len(rows), len(texts), num_labels)
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     train = vectorizer.fit_transform([texts[row] for row in rows])
     dev = vectorizer.transform(dev_texts)
-    columns = [_decide(train, true[rows, label], dev, seed=seed) for label in range(true.shape[1])]
+    columns = []
+    with track("baseline", num_labels, unit="labels") as tracker:
+        for label in range(num_labels):
+            columns.append(_decide(train, true[rows, label], dev, seed=seed))
+            tracker.advance()
     scores = np.stack(columns, axis=1)  # [dev rows, labels], above 0: has the label
     chosen = scores > 0 if multi_label else np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
     LOG.info("baseline (%s) fitted on %d rows in %.1f s", NAME, len(rows), time.monotonic() - start)
     return chosen
+
+
+def count_rows(num_rows: int, *, num_labels: int) -> int:
+    """Training rows the baseline takes of `num_rows`."""
+    return min(num_rows, MAX_ROWS, max(1, MAX_DECISIONS // num_labels))
 
 
 def _decide(train: object, has_label: np.ndarray, dev: object, *, seed: int) -> np.ndarray:

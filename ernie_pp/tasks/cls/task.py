@@ -17,7 +17,7 @@ from ernie_pp.models.losses import ClassificationLoss, build_loss
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.report import Mistake
 from ernie_pp.tasks.cls import features
-from ernie_pp.tasks.cls.baseline import NAME, fit_baseline
+from ernie_pp.tasks.cls.baseline import NAME, count_rows, fit_baseline
 from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
 from ernie_pp.tasks.cls.example import Columns, Example, keep_known_labels, read_examples
 from ernie_pp.tasks.cls.metric import Evaluation, headline_metric, measure, metric_names
@@ -183,11 +183,13 @@ class Task:
         true = features.true_labels(self.targets(examples), len(self.labels))
         return list_mistakes(examples, logits, true, decoding, limit=limit)
 
-    def notes(self) -> list[str]:
+    def notes(self, *, num_train_rows: int) -> list[str]:
         """What a reader of the report should know about how the figures came about."""
         cls, notes = self.config.cls, []
         if cls.baseline:
-            notes.append(f"baseline: {NAME} on the same training rows, measured on dev; no pretraining, seconds to fit")
+            used = count_rows(num_train_rows, num_labels=len(self.labels))
+            rows = "the same training rows" if used == num_train_rows else f"{used} of {num_train_rows} training rows"
+            notes.append(f"baseline: {NAME} on {rows}, measured on dev; no pretraining")
         if isinstance(cls.threshold, str):
             notes.append(f"cls.threshold: {cls.threshold} on these dev rows, so dev figures flatter the model a little")
         return notes

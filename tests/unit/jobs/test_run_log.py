@@ -34,8 +34,9 @@ def test_an_earlier_log_stands_until_the_new_run_begins(tmp_path):
 
 
 def test_without_an_earlier_run_every_line_is_there_at_once(tmp_path):
-    with open_run_log(tmp_path / "run.log", hold=False):
+    with open_run_log(tmp_path / "run.log", hold=False) as log:
         LOG.info("rows read")
+        log.begin()
         assert "rows read" in (tmp_path / "run.log").read_text(encoding="utf-8")
 
 

@@ -267,3 +267,12 @@ def test_an_input_among_the_results_is_not_overwritten(small_run, tmp_path):
     with pytest.raises(ConfigError, match="--config"):
         sample_run.train_here(run / "config.yaml", "overwrite=true", f"output_dir={run}")
     assert (run / "predictions.jsonl").is_file() and (run / "best").is_dir()
+
+
+def test_rows_that_are_in_train_too_are_told_before_the_training(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    with open(tmp_path / "dev.jsonl", "a", encoding="utf-8") as file:
+        file.write((tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[0])
+    sample_run.train_here(config, *QUICK)
+    log = (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert "WARNING dev: 1 row (5.9 %) with a text that is in train too" in log

@@ -75,12 +75,12 @@ def test_thresholds_are_fixed_or_tuned_on_the_rows_given():
     logits, targets = np.array([[0.0, -1.0], [2.0, -3.0]]), np.array([[0, 1], [1, 0]], np.float32)
     fixed = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold=0.3))
     assert fixed.settle_decoding(logits, targets).thresholds == (0.3, 0.3)
-    assert not any("threshold" in note for note in fixed.notes())
+    assert not any("threshold" in note for note in fixed.notes(num_train_rows=2))
     tuned = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold="tuned_per_label"))
     settings = tuned.settle_decoding(logits, targets)
     assert tuned.measure(logits, targets, settings).values["micro_f1"] == 1.0
     assert 0.5 < settings.thresholds[0] < 0.88 and settings.thresholds[1] < 0.27
-    assert any("tuned_per_label" in note for note in tuned.notes())
+    assert any("tuned_per_label" in note for note in tuned.notes(num_train_rows=2))
 
 
 def test_mistakes_come_surest_first():

@@ -1,0 +1,32 @@
+"""Rows of other splits that stand in train too: their figures flatter the model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from ernie_pp.data.statistics import Overlap, find_overlap
+from ernie_pp.jobs.figures import say_count
+from ernie_pp.jobs.prepare import Prepared
+
+LOG = logging.getLogger("ernie_pp")
+FLATTERS = "its figures flatter the model"
+
+
+def find_overlaps(prepared: Prepared) -> Mapping[str, Overlap]:
+    """What each other split shares with train, by its name."""
+    texts, pairs = prepared.task.texts(prepared.splits["train"].examples)
+    others = {name: split.examples for name, split in prepared.splits.items() if name != "train"}
+    found = {}
+    for name, examples in others.items():
+        own_texts, own_pairs = prepared.task.texts(examples)
+        found[name] = find_overlap(own_texts, texts, text_pairs=own_pairs, other_pairs=pairs)
+    return found
+
+
+def warn_of_overlap(prepared: Prepared) -> None:
+    """Say what is shared, before the hours of training."""
+    for name, overlap in find_overlaps(prepared).items():
+        if overlap.num_rows:
+            rows = f"{say_count(overlap.num_rows, 'row')} ({100 * overlap.share:.1f} %)"
+            LOG.warning("%s: %s with a text that is in train too: %s", name, rows, FLATTERS)
