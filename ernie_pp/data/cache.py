@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -39,7 +40,7 @@ def load_or_build(cache_dir: str | Path, key: str, build: Callable[[], TokenRows
     if not _KEY.fullmatch(key):
         raise ValueError(f"not a cache key: {key!r}")
     path = Path(cache_dir) / f"tokens-{key}.safetensors"
-    if path.is_symlink() or path.exists():
+    if os.path.lexists(path):
         try:
             return _load(path, key=key)
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
@@ -72,10 +73,10 @@ def _save(rows: TokenRows, path: Path, *, key: str) -> None:
     if rows.targets is not None:
         arrays["targets"] = np.ascontiguousarray(rows.targets)
     content = save(arrays, metadata={"key": key, "sha256": _digest(arrays)})
-    if path.is_symlink():
-        path.unlink()  # else the file it names would be replaced
     with told_as_unwritable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            path.unlink()  # else the file it names would be replaced
     write_bytes(path, content)
 
 

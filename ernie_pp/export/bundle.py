@@ -78,9 +78,14 @@ def describe_file(path: Path) -> dict:
 
 def _read_manifest(folder: Path) -> dict:
     path = folder / MANIFEST
-    if path.is_symlink():
+    try:
+        is_link, is_there = path.is_symlink(), path.exists()
+    except (OSError, ValueError) as error:  # a folder one may not enter; a name that cannot be one
+        why = getattr(error, "strerror", None) or error
+        raise ModelError(ascii(str(folder)), f"cannot be opened: {why}", "Check the path and its rights.") from error
+    if is_link:
         raise ModelError(str(path), "is a link, expected a plain file", _AGAIN)
-    if not path.exists():
+    if not is_there:
         raise ModelError(str(folder), f"has no {MANIFEST}", "Give a folder that `ernie-pp export` wrote.")
     return _checked(path, read_json(path, max_bytes=MAX_MANIFEST_BYTES, error=ModelError, do=_AGAIN))
 
@@ -115,7 +120,11 @@ def _check_file(folder: Path, name: str, expected: object, verify: bool) -> None
     if path.stat().st_size != expected["bytes"]:
         what = f"has {path.stat().st_size} bytes, the manifest says {expected['bytes']}"
         raise ModelError(str(path), what, _AGAIN)
-    if verify and describe_file(path)["sha256"] != expected["sha256"]:
+    try:
+        differs = verify and describe_file(path)["sha256"] != expected["sha256"]
+    except OSError as error:
+        raise ModelError(str(path), f"cannot be read: {error.strerror}", "Check its rights.") from error
+    if differs:
         raise ModelError(str(path), "has other content than when it was exported (sha256)", _AGAIN)
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,44 @@ def test_a_hangup_that_the_caller_ignores_does_not_stop_a_run(tmp_path):
     sample_run.stop_when(process, (tmp_path / "run" / "best").is_dir, signal.SIGHUP)
     assert process.returncode == 0, process.stderr.read()
     assert "stopped" not in process.stderr.read() and (tmp_path / "run" / "metrics.json").is_file()
+
+
+STOPPED_SOON = """
+import os, subprocess, sys
+from ernie_pp import cli
+subprocess.Popen(["sh", "-c", f"sleep {sys.argv[1]}; kill -TERM {os.getpid()}"])
+sys.exit(cli.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.2, 0.3, 0.4, 0.6, 0.8])
+def test_a_stop_while_libraries_load_is_a_stop(tmp_path, seconds):
+    words = ["train", "--config", str(sample_run.write_sample(tmp_path)), "train.epochs=100000"]
+    command = [sys.executable, "-c", STOPPED_SOON, str(seconds), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=sample_run.environment(), timeout=60)
+    assert done.returncode == 143
+    assert done.stderr.endswith("stopped by SIGTERM\n") and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("redirection", [">/dev/null 2>/dev/full", ">/dev/null 2>&-", ">&- 2>&-"])
+def test_a_screen_that_takes_nothing_does_not_end_a_run(tmp_path, redirection):
+    config = sample_run.write_sample(tmp_path)
+    words = sample_run.command("--config", str(config), "train.max_steps=3", module="ernie_pp.tasks.cls")
+    done = subprocess.run(["sh", "-c", f"{shlex.join(words)} {redirection}"], env=sample_run.environment())
+    assert done.returncode == 0
+    assert (tmp_path / "run" / "bundle" / "manifest.json").is_file()
+    assert "bundle checked" in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+
+
+def test_a_full_standard_output_after_training_is_one_message_and_the_run_is_whole(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    words = sample_run.command("--config", str(config), "train.max_steps=3", module="ernie_pp.tasks.cls")
+    done = subprocess.run(
+        ["sh", "-c", f"{shlex.join(words)} >/dev/full"], env=sample_run.environment(), stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 1
+    assert "RunError: standard output\n  cannot be written: No space left" in done.stderr
+    assert "Traceback" not in done.stderr and (tmp_path / "run" / "bundle" / "manifest.json").is_file()
 
 
 def test_killed_training_leaves_best_whole_or_absent_and_the_next_run_cleans_up(tmp_path):

@@ -81,6 +81,12 @@ def test_wrong_words_are_2(words, capsys):
     assert "usage: ernie-pp" in capsys.readouterr().err
 
 
+def test_predict_says_that_rows_are_answered_in_chunks(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["predict", "--help"])
+    assert "answered in chunks of up to 1,024" in " ".join(capsys.readouterr().out.split())
+
+
 def test_every_verb_has_help(capsys):
     for verb in cli.VERBS:
         with pytest.raises(SystemExit) as caught:

@@ -139,6 +139,21 @@ def test_no_bundle_at_all_says_what_to_give(tmp_path):
             open_bundle(path)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "loop"])
+def test_a_name_the_system_refuses_is_told(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ModelError, match=r"cannot be opened|has no manifest"):
+        open_bundle(tmp_path / name)
+
+
+def test_a_folder_one_may_not_enter_is_told(bundle, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.is_symlink", refuse)
+    _refused(bundle, "cannot be opened: Permission denied")
+
+
 def test_without_verify_only_sizes_are_compared(bundle):
     content = bytearray((bundle / "model.pdiparams").read_bytes())
     content[5] ^= 1
