@@ -73,9 +73,10 @@ def told_as_unwritable(output: Path | str) -> Iterator[None]:
     except OSError as error:
         raise _unwritable(output, error.strerror or str(error)) from error
     except Exception as error:
-        if not _is_no_room(error):
+        why = _no_room(error)
+        if why is None:
             raise
-        raise _unwritable(output, str(error)) from error
+        raise _unwritable(output, why) from error
 
 
 def check_writable(path: Path) -> None:
@@ -85,7 +86,7 @@ def check_writable(path: Path) -> None:
         with told_as_unwritable(path):
             kind = _kind_of(path)
     except ValueError as error:  # NUL, or not UTF-8
-        raise _unwritable(ascii(str(path)), str(error)) from error
+        raise _unwritable(path, str(error)) from error
     if kind is None and not path.parent.is_dir():
         raise RunError(str(path), f"cannot be written: there is no folder {path.parent}", "Make the folder first.")
     if kind not in (None, "a file"):
@@ -135,20 +136,23 @@ def _told_where_it_is_about(temporary: Path, output: Path) -> Iterator[None]:
             raise
         raise _unwritable(output, error.strerror or str(error)) from error
     except Exception as error:
-        if not _is_no_room(error):
+        why = _no_room(error)
+        if why is None:
             raise
-        raise _unwritable(output, str(error)) from error
+        raise _unwritable(output, why) from error
 
 
 def _unwritable(output: Path | str, why: str) -> RunError:
     return RunError(str(output), f"cannot be written: {why}", "Make room on the disk, or check the rights.")
 
 
-def _is_no_room(error: Exception) -> bool:
-    """Whether a library's own error is the system's "no room" in other words (safetensors, Paddle)."""
+def _no_room(error: Exception) -> str | None:
+    """The system's words, where a library's own error (safetensors, Paddle) is its "no room"; else None."""
     if isinstance(error, ErniePPError):  # said well already, and of whatever it names
-        return False
-    return any(os.strerror(number) in str(error) or f"os error {number})" in str(error) for number in _NO_ROOM)
+        return None
+    said = str(error)
+    numbers = (number for number in _NO_ROOM if os.strerror(number) in said or f"os error {number})" in said)
+    return next(map(os.strerror, numbers), None)
 
 
 def _kind_of(path: Path) -> str | None:

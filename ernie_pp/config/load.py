@@ -66,11 +66,20 @@ def _file_layers(path: Path) -> list[tuple[dict, dict[KeyPath, str]]]:
 
 def _layer(values: dict, marks: Mapping[KeyPath, str], path: Path) -> tuple[dict, dict[KeyPath, str]]:
     folder = Path(os.path.realpath(path)).parent
-    for name, value in values.items():
-        # Else a later source that gives the section would hide it.
-        if fields.is_section((name,)) and value is not None and not isinstance(value, Mapping):
-            raise ConfigError(f"{path}:{marks[(name,)]}", f"{name} is {value!r}, expected keys and values below it")
+    _check_sections(values, marks, path)
     return fields.resolve_paths(values, folder), {key: f"{path}:{mark}" for key, mark in marks.items()}
+
+
+def _check_sections(values: Mapping, marks: Mapping[KeyPath, str], path: Path, above: KeyPath = ()) -> None:
+    """ConfigError for a section that is none: a later source that gives the section would hide it."""
+    for name, value in values.items():
+        key = (*above, str(name))
+        if value is None or not fields.is_section(key):
+            continue
+        if not isinstance(value, Mapping) or (not value and len(key) > 1):
+            what = f"{'.'.join(key)} is {value!r}, expected keys and values below it"
+            raise ConfigError(f"{path}:{marks[key]}", what)
+        _check_sections(value, marks, path, key)
 
 
 def _parse_override(word: str) -> tuple[KeyPath, dict]:

@@ -82,7 +82,7 @@ def _read_manifest(folder: Path) -> dict:
         is_link, is_there = path.is_symlink(), path.exists()
     except (OSError, ValueError) as error:  # a folder one may not enter; a name that cannot be one
         why = getattr(error, "strerror", None) or error
-        raise ModelError(ascii(str(folder)), f"cannot be opened: {why}", "Check the path and its rights.") from error
+        raise ModelError(str(folder), f"cannot be opened: {why}", "Check the path and its rights.") from error
     if is_link:
         raise ModelError(str(path), "is a link, expected a plain file", _AGAIN)
     if not is_there:

@@ -67,7 +67,7 @@ def _check_name(bundle: Bundle) -> None:
         str(bundle.folder).encode("utf-8")
     except UnicodeEncodeError as error:
         what = "has a name that is not UTF-8, which Paddle cannot open"
-        raise ModelError(ascii(str(bundle.folder)), what, "Rename the folder.") from error
+        raise ModelError(str(bundle.folder), what, "Rename the folder.") from error
 
 
 def _build(bundle: Bundle, *, threads: int) -> Any:

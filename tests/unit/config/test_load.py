@@ -302,6 +302,12 @@ def test_a_value_in_a_sections_place_is_not_hidden_by_a_later_source(load, tmp_p
         load("extends: base.yaml\n" + BASE + "cls: {threshold: 0.3}")
 
 
+@pytest.mark.parametrize("sizes", ["{}", "3", "[]"])
+def test_sizes_that_are_none_are_not_hidden_by_a_model_on_the_command_line(load, sizes):
+    with pytest.raises(ConfigError, match=r"config\.yaml:5:9\n  model\.sizes is .* expected keys"):
+        load(BASE.replace("{vocab: vocab.txt}", sizes), "model.path=ernie")
+
+
 def test_a_link_keeps_its_name_which_tells_the_format(load, tmp_path):
     (tmp_path / "blob").write_text("", encoding="utf-8")
     (tmp_path / "train.tsv").symlink_to("blob")
