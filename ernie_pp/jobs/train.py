@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ernie_pp.config import RunConfig, check_config, load_config
+from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.run_log import open_run_log
 from ernie_pp.jobs.start import start_paddle
 from ernie_pp.training.run_folder import RunFolder
@@ -14,6 +15,8 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     """Run one config to the end and return the summary for the screen."""
     config = load_config(path, overrides, task=task)
     check_config(config, source=path)
+    if not config.output_dir.strip():
+        raise ConfigError("output_dir", "is empty, expected the name of a folder", "Name one: output_dir=runs/first")
     folder = RunFolder(config.output_dir)
     folder.prepare(overwrite=config.overwrite, inputs=_inputs(config, path))
     with open_run_log(folder.text_log, hold=folder.has_results()) as log:

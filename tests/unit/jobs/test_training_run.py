@@ -259,6 +259,15 @@ def test_a_run_that_cannot_begin_keeps_the_earlier_log(small_run, tmp_path):
     assert log.read_text(encoding="utf-8") == "the earlier run\n"
 
 
+def test_an_empty_output_dir_is_not_the_working_directory(tmp_path, monkeypatch):
+    config = sample_run.write_sample(tmp_path)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(ConfigError, match="output_dir"):
+        sample_run.train_here(config, "output_dir=", *QUICK)
+    assert not list((tmp_path / "empty").iterdir())
+
+
 def test_an_input_among_the_results_is_not_overwritten(small_run, tmp_path):
     shutil.copytree(small_run.parent, tmp_path / "copy")
     config, run = sample_run.write_config(tmp_path / "copy"), tmp_path / "copy" / "run"
