@@ -112,7 +112,7 @@ def test_a_full_standard_output_after_training_is_one_message_and_the_run_is_who
 
 def test_killed_training_leaves_best_whole_or_absent_and_the_next_run_cleans_up(tmp_path):
     config = sample_run.write_sample(tmp_path)
-    process = _start(["--config", str(config), *LONG, "train.eval_every=1"])
+    process = _start(["--config", str(config), "train.epochs=100000", "train.eval_every=1", "train.log_every=1"])
     best = tmp_path / "run" / "best"
     half = tmp_path / "run" / ".best.tmp"
     sample_run.stop_when(process, half.is_dir, signal.SIGKILL)
