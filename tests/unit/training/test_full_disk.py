@@ -1,6 +1,10 @@
 """A full disk ends a run by one message, and the older model stays whole."""
 
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +14,9 @@ from ernie_pp.errors import RunError
 from ernie_pp.training import checkpoint, record
 from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.record import RunRecord
+
+
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def _save(folder, **changes):
@@ -50,6 +57,18 @@ def test_a_log_that_finds_no_room_ends_in_one_message(tmp_path, part):
     ):
         setattr(lines, part, _Full())
         lines.write("train", 1, {"loss": 1.0})
+
+
+def test_a_home_that_cannot_be_written_keeps_no_run_from_its_log(tmp_path):
+    code = f"""
+from pathlib import Path
+from ernie_pp.training.record import RunRecord
+with RunRecord(Path({str(tmp_path)!r}, "log.jsonl"), Path({str(tmp_path)!r}, "vdl"), gpu=False) as record:
+    record.write("train", 1, {{"loss": 1.0}})
+"""
+    environment = {**os.environ, "HOME": "/proc/none"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, cwd=REPOSITORY, check=True)
+    assert list((tmp_path / "vdl").iterdir())
 
 
 def test_a_log_that_cannot_be_opened_is_told(tmp_path, monkeypatch):
