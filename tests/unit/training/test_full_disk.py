@@ -15,7 +15,6 @@ from ernie_pp.training import checkpoint, record
 from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.record import RunRecord
 
-
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
