@@ -28,12 +28,13 @@ def blocked_signals() -> Iterator[None]:
     The system keeps it meanwhile: an exception in the middle of a C++ module's start leaves half a module, and Paddle
     takes SIGTERM for itself before it is loaded to the end.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-    try:
-        yield
-        take_back_signals()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with held_signals():  # another thread of the process may be given the signal all the same
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        try:
+            yield
+            take_back_signals()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """A program's own SIGTERM handler works although Paddle has been loaded, and waits while Paddle computes."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -70,15 +69,34 @@ def test_a_second_signal_acts_at_once(handler):
     assert signal.getsignal(signal.SIGTERM) is handler
 
 
-def test_a_signal_while_libraries_load_acts_when_they_are_there(handler):
-    done = []
-    with pytest.raises(SystemExit) as caught, blocked_signals():
-        # What Paddle does on the way: the system's own handler again, which would end the process.
-        ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(0))
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGTERM)
-        done.append("the rest of the block")
-    assert caught.value.code == 143 and done == ["the rest of the block"]
+LOADING = """
+import ctypes, os, signal, sys
+from ernie_pp.machine import blocked_signals
+def handler(number, frame):
+    sys.exit(43)
+signal.signal(signal.SIGTERM, handler)
+with blocked_signals():
+    # What Paddle does on the way: the system's own handler again, which would end the process.
+    ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(0))
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGTERM)
+    print("the rest of the block", flush=True)
+print("not stopped")
+"""
+
+
+def test_a_signal_while_libraries_load_acts_when_they_are_there():
+    # In a process of its own: threads of other tests' libraries could be given the signal.
+    command = [sys.executable, "-c", LOADING]
+    done = subprocess.run(command, capture_output=True, text=True, env=sample_run.environment())
+    assert (done.returncode, done.stdout) == (43, "the rest of the block\n"), done.stderr
+
+
+def test_no_signal_stays_blocked_and_one_given_to_another_thread_waits_too(handler):
+    with pytest.raises(SystemExit), blocked_signals():
+        signal.getsignal(signal.SIGTERM)(signal.SIGTERM, None)
+        done = True
+    assert done and signal.getsignal(signal.SIGTERM) is handler
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
