@@ -10,22 +10,25 @@ from ernie_pp.export.build import ExportRequest, Parity, build_bundle
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.trained import open_trained, read_check_rows
 from ernie_pp.tasks import load_codec
+from ernie_pp.training.home import scratch_home
 
 
 def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it."""
     trained = open_trained(model)
     decode = load_codec(trained.settings["task"]).decode
-    return build_bundle(
-        ExportRequest(
-            model=model,
-            bundle=bundle,
-            settings=trained.settings,
-            batches=read_check_rows(trained),
-            decide=lambda logits: decode.choose_labels(logits, trained.decoding),
-            tolerance=tolerance,
+    # Paddle keeps the code it traces in the home folder.
+    with scratch_home():
+        return build_bundle(
+            ExportRequest(
+                model=model,
+                bundle=bundle,
+                settings=trained.settings,
+                batches=read_check_rows(trained),
+                decide=lambda logits: decode.choose_labels(logits, trained.decoding),
+                tolerance=tolerance,
+            )
         )
-    )
 
 
 def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:

@@ -6,17 +6,16 @@ import contextlib
 import json
 import logging
 import math
-import os
 import resource
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import paddle
 
 from ernie_pp.durable import told_as_unwritable
+from ernie_pp.training.home import scratch_home
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -72,23 +71,10 @@ def _is_writable(value: object) -> bool:
 
 
 def _open_scalars(folder: Path):
-    with _scratch_home():
+    # It makes folders for its web page in the home folder as it is imported.
+    with scratch_home():
         from visualdl import LogWriter
 
     # VisualDL logs through the root logger while it opens its file.
     logging.getLogger("visualdl").setLevel(logging.ERROR)
     return LogWriter(logdir=str(folder))
-
-
-@contextlib.contextmanager
-def _scratch_home() -> Iterator[None]:
-    """VisualDL makes folders for its web page in the home folder as it is imported, which may not be writable."""
-    before = os.environ.get("HOME")
-    with tempfile.TemporaryDirectory() as scratch:
-        os.environ["HOME"] = scratch
-        try:
-            yield
-        finally:
-            os.environ.pop("HOME")
-            if before is not None:
-                os.environ["HOME"] = before

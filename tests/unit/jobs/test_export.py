@@ -30,3 +30,8 @@ def test_an_empty_folder_and_the_runs_own_bundle_are_taken(two_runs, tmp_path):
 def test_a_place_that_cannot_be_is_told(two_runs):
     with pytest.raises(RunError, match="cannot be written"):
         export_run(two_runs[0], output="x" * 300)
+
+
+def test_a_home_that_cannot_be_written_is_no_hindrance(two_runs, monkeypatch):
+    monkeypatch.setenv("HOME", "/proc/none")
+    assert "rows checked" in export_run(two_runs[0])
