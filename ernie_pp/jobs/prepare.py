@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ernie_pp.choices import may_be_dataset
 from ernie_pp.config import DataConfig, RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.readers.sources import open_source
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.splits import Split, SplitReader, build_tokenizer, unknown_rate
 from ernie_pp.models.ernie import find_vocabulary, model_values
@@ -37,11 +39,12 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
     """
     task = load_task(config.task)(config)
     task.best_metric()
+    sources = _sources(config.data)
+    _check_files(sources, config.data)  # before a model is downloaded for them
     tokenizer = build_tokenizer(find_vocabulary(config.model), config.text)
     _check_positions(config, tokenizer)
     faults = Faults(on_error=config.data.on_error)
     reader = SplitReader(config, task, tokenizer, faults, cache)
-    sources = _sources(config.data)
     examples = {name: reader.read_examples(source, dataset_split=own) for name, (source, own) in sources.items()}
     task.settle_labels(examples["train"])
     splits = {}
@@ -61,6 +64,14 @@ def _sources(data: DataConfig) -> dict[str, tuple[str, str]]:
         "test": (data.test, data.test_split),
     }
     return {name: (source, own) for name, (source, own) in sources.items() if source is not None}
+
+
+def _check_files(sources: Mapping[str, tuple[str, str]], data: DataConfig) -> None:
+    for source, _ in sources.values():
+        if may_be_dataset(source, data.format):
+            continue
+        with open_source(source):
+            pass  # what is wrong with the file itself is told by its reader
 
 
 def _check_positions(config: RunConfig, tokenizer: Tokenizer) -> None:

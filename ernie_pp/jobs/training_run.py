@@ -54,7 +54,8 @@ def run(config: RunConfig, folder: RunFolder, setup: CpuSetup, *, log: RunLog) -
 
 def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
     """Give the folder to this run: a wrong config, row or model has cost no earlier result."""
-    folder.begin(dump_config(config))
+    # A saved config repeats a run; it must not carry the leave to replace one.
+    folder.begin(dump_config(config.model_copy(update={"overwrite": False})))
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
         LOG.warning("%s left out, listed in %s", say_count(prepared.faults.count, "bad row"), folder.skipped)

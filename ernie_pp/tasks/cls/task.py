@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ from ernie_pp.tasks.cls.report import label_lines, list_mistakes, report_section
 from ernie_pp.tasks.interface import ReportSections
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+
+LOG = logging.getLogger("ernie_pp")
 
 
 class Task:
@@ -86,6 +89,18 @@ class Task:
         if self._labels is None:
             values = (label for example in train for label in example.labels or ())
             self._labels = LabelSet.from_data(values, least=1 if self.config.cls.multi_label else 2)
+            self._warn_of_unsplit_labels()
+
+    def _warn_of_unsplit_labels(self) -> None:
+        """Say where multi-label values look like several labels in one field, which nothing splits."""
+        if not self.config.cls.multi_label or self.config.data.label_separator is not None:
+            return
+        for separator in "|,;，；、":
+            joined = [value for value in self.labels.values if separator in value]
+            if joined:
+                advice = f'set data.label_separator: "{separator}" if they are several labels'
+                LOG.warning('labels such as "%s" hold "%s" and are taken whole; %s', joined[0], separator, advice)
+                return
 
     def keep_known(self, examples: Sequence[Example], faults: Faults) -> list[Example]:
         """The examples that have the run's labels only; each other one becomes a fault."""

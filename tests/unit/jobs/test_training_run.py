@@ -285,3 +285,15 @@ def test_rows_that_are_in_train_too_are_told_before_the_training(tmp_path):
     sample_run.train_here(config, *QUICK)
     log = (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
     assert "WARNING dev: 1 row (5.9 %) with a text that is in train too" in log
+
+
+def test_a_missing_file_is_told_before_a_model_is_looked_for(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    with pytest.raises(DataError, match=r"nowhere\.jsonl"):
+        sample_run.train_here(config, "model.path=nowhere", f"data.dev={tmp_path / 'nowhere.jsonl'}")
+
+
+def test_a_saved_config_carries_no_leave_to_overwrite(tmp_path):
+    config = sample_run.write_sample(tmp_path)
+    sample_run.train_here(config, *QUICK, "overwrite=true")
+    assert "overwrite: false" in (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8")

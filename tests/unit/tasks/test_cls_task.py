@@ -1,9 +1,11 @@
 """The task's decisions: labels, weights, rule, mistakes."""
 
+import logging
+
 import numpy as np
 import pytest
 
-from ernie_pp.config import ClsConfig, RunConfig, TrainConfig
+from ernie_pp.config import ClsConfig, DataConfig, RunConfig, TrainConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Place, Row
@@ -127,3 +129,12 @@ def test_an_unknown_kind_is_told():
     assert load_codec("cls").decode.decode is decode
     with pytest.raises(ModelError, match="task poetry\n  is not known here; known: cls"):
         load_codec("poetry")
+
+
+@pytest.mark.parametrize("separator, is_warned", [(None, True), ("|", False)])
+def test_labels_that_look_like_several_in_one_field_are_told(separator, is_warned, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("ernie_pp"), "propagate", True)
+    data = DataConfig(label_separator=separator)
+    task = _task(labels=None, cls=ClsConfig(multi_label=True), data=data)
+    task.settle_labels(task.read(_rows("口味|服务", "口味"), Faults()))
+    assert ('labels such as "口味|服务" hold "|"' in caplog.text) == is_warned
