@@ -1,0 +1,1 @@
+"""The optimization: loop, optimizer, schedule, precision, tricks; and what a run writes."""

@@ -1,0 +1,1 @@
+"""Text classification: one label, several labels, pairs of texts."""
