@@ -2,10 +2,11 @@
 
     python tools/bench_train.py --data train.tsv --vocab vocab.txt --peer peer_trainer.py
 
-The peer is a script that takes --data, --vocab, --rows, --layers, --hidden, --max-length, --batch and --warmup (steps not
-counted), trains with PaddleNLP's Trainer and prints one JSON line with `real_tokens_per_s`; ours is the ordinary `python -m ernie_pp.tasks.cls`. Both run in turn, each in processes of its own: as each comes, and with
-the math library's fast path and the same number of threads for both. The last line has both ratios; the exit code is
-1 when one falls short.
+The peer is a script that takes --data, --vocab, --rows, --layers, --hidden, --max-length, --batch and --warmup (steps
+that are not counted), trains with PaddleNLP's Trainer and prints one JSON line with `real_tokens_per_s`; ours is the
+ordinary `python -m ernie_pp.tasks.cls`. Both run in turn, each in processes of its own: as each comes, and with the
+math library's fast path and the same number of threads for both. The last line has both ratios; the exit code is 1
+when one falls short.
 """
 
 from __future__ import annotations
