@@ -56,7 +56,8 @@ class _Lines:
 @contextmanager
 def _bar(title: str, total: int) -> Iterator[Tracker]:
     """A bar of its own, or one more line under the bar that is open: two displays would write over each other."""
-    with nullcontext(_open_bars[-1]) if _open_bars else _new_display() as progress:
+    display: Any = nullcontext(_open_bars[-1]) if _open_bars else _new_display()
+    with display as progress:
         task = progress.add_task(title, total=total, values="")
         _open_bars.append(progress)
         try:
