@@ -1,5 +1,6 @@
 """What all tests share: CPU switches before Paddle is loaded, and where the public data is."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,13 @@ def tiny_ernie() -> Path:
     if not folder.is_dir():
         pytest.skip("the small pretrained ERNIE is not beside this checkout (../shared/models)")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def signals_as_in_a_terminal():
+    """A child inherits what its parent ignores, and the tests may themselves run under nohup or in the background."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

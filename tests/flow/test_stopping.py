@@ -15,16 +15,6 @@ from safetensors import safe_open
 LONG = ("train.epochs=100000", "train.eval_every=3", "train.log_every=1")
 
 
-@pytest.fixture(autouse=True)
-def signals_as_in_a_terminal():
-    """A child inherits what its parent ignores, and the tests may themselves run under nohup or in the background."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
-    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 def _start(words, module="ernie_pp.tasks.cls"):
     return subprocess.Popen(
         sample_run.command(*words, module=module),
