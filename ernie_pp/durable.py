@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ernie_pp.errors import ErniePPError, RunError
@@ -66,17 +66,9 @@ def told_as_unwritable(output: Path | str) -> Iterator[None]:
 
     A library that turns the system's "no room" into an error of its own is understood too.
     """
-    try:
+    # A broken pipe is a reader that has gone: nothing is wrong with the output.
+    with _told(output, is_ours=lambda error: not isinstance(error, BrokenPipeError)):
         yield
-    except BrokenPipeError:  # a reader that has gone: nothing is wrong with the output
-        raise
-    except OSError as error:
-        raise _unwritable(output, error.strerror or str(error)) from error
-    except Exception as error:
-        why = _no_room(error)
-        if why is None:
-            raise
-        raise _unwritable(output, why) from error
 
 
 def check_writable(path: Path) -> None:
@@ -127,12 +119,23 @@ def leftovers(folder: Path) -> tuple[Path, Path]:
 @contextlib.contextmanager
 def _told_where_it_is_about(temporary: Path, output: Path) -> Iterator[None]:
     """As `told_as_unwritable` for a block that does other work too: what it says of other files is not ours."""
+
+    def is_ours(error: OSError) -> bool:
+        # Writing to an open file names none, and only writing runs out of room.
+        if error.filename is None:
+            return error.errno in _NO_ROOM
+        return isinstance(error.filename, (str, os.PathLike)) and Path(error.filename).is_relative_to(temporary)
+
+    with _told(output, is_ours=is_ours):
+        yield
+
+
+@contextlib.contextmanager
+def _told(output: Path | str, *, is_ours: Callable[[OSError], bool]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Writing to an open file names none, and only writing runs out of room.
-        named = isinstance(error.filename, (str, os.PathLike)) and Path(error.filename).is_relative_to(temporary)
-        if not named and (error.filename is not None or error.errno not in _NO_ROOM):
+        if not is_ours(error):
             raise
         raise _unwritable(output, error.strerror or str(error)) from error
     except Exception as error:
