@@ -46,7 +46,8 @@ class CharacterTable:
         unseen = codes[self.kinds[codes] == UNSEEN]
         if len(unseen):
             with self._lock:
-                self._add(np.unique(unseen).tolist())
+                # Looked at again: what another thread added meanwhile may be in use, and must keep its places.
+                self._add(np.unique(unseen[self.kinds[unseen] == UNSEEN]).tolist())
 
     def _add(self, codes: list[int]) -> None:
         forms, alone, first = [], [], len(self.forms)

@@ -235,9 +235,19 @@ def test_folder_opens_without_paddle(vocab_path, tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_threads_may_share_a_tokenizer(vocab_path):
+@pytest.fixture
+def hasty_threads():
+    """Threads that give way to each other about as often as Python can let them."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("overlap", [0, 1500])
+def test_threads_may_share_a_tokenizer(vocab_path, hasty_threads, overlap):
     tokenizer = Tokenizer.from_vocab(vocab_path)
-    texts = [chr(0x4E00 + number) + f"word{number}" for number in range(3000)]
+    texts = [chr(0x4E00 + number % (3000 - overlap)) + f"word{number}\u00e9\ufb01" for number in range(3000)]
     expected = Tokenizer.from_vocab(vocab_path).encode_rows(texts, max_length=16, truncate="head").ids
     batches = [texts[start : start + 100] for start in range(0, len(texts), 100)]
     with ThreadPoolExecutor(8) as pool:
