@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting, Truncate
+from ernie_pp.byte_sizes import parse_bytes
 
 
 def _tuple_from_list(value: object) -> object:
@@ -22,6 +23,16 @@ def _text_of_label(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int) else value
+
+
+def _memory_of_text(value: object) -> object:
+    if isinstance(value, str):
+        parse_bytes(value)
+    return value
+
+
+def _parallel_of_word(value: object) -> object:
+    return {"auto": True} if value == "auto" else value
 
 
 Label = Annotated[str, BeforeValidator(_text_of_label)]
@@ -202,6 +213,58 @@ class TrainConfig(Section):
     log_every: Positive = Field(default=10, description="steps between log lines")
 
 
+class ParallelConfig(Section):
+    """Into how many processes a run is split, and how the model is cut for them.
+
+    `stages` x `replicas` processes; each replica is a pipeline of `stages` processes that together hold the model once.
+    """
+
+    auto: bool = Field(default=False, description="plan everything below for the devices there are (`parallel: auto`)")
+    stages: Positive = Field(default=1, description="pipeline stages the layers are cut into")
+    replicas: Positive = Field(default=1, description="copies of the pipeline, each computing its share of a step")
+    schedule: Literal["1f1b", "f_then_b"] = Field(
+        default="1f1b", description="order of a step's work; f_then_b (all forward, then all backward) needs chunks"
+    )
+    virtual_stages: Positive = Field(
+        default=1, description="chunks of layers a stage holds; above 1 the schedule is interleaved (3 stages or more)"
+    )
+    micro_batches: Positive | None = Field(
+        default=None, description="micro-batches of one step and replica; none: as train.micro_batch_tokens cuts them"
+    )
+    boundaries: Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] | None = Field(
+        default=None,
+        description="first layer of each stage (embeddings 0, block i is i + 1, then the head); none: the best cut",
+    )
+    recompute: Literal["none", "all", "auto"] | Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] = Field(
+        default="none",
+        description="blocks computed again in the backward pass: none, all, as memory asks for, or their numbers from 0",
+    )
+    memory: Annotated[str, BeforeValidator(_memory_of_text)] | None = Field(
+        default=None, description="most memory of one process, e.g. 16GiB; none: what the device has"
+    )
+    costs: Literal["formula", "measured"] = Field(
+        default="formula", description="layer costs the cut is solved from: operations and bytes, or measured here"
+    )
+    rank_order: Literal["fleet", "stages"] = Field(
+        default="fleet", description="fleet: a replica's stages have ranks in a row; stages: a stage's replicas have"
+    )
+    shard_optimizer: bool = Field(
+        default=False, description="each replica keeps its share of the optimizer state only (ZeRO stage 1)"
+    )
+    gradient_type: Literal["fp32", "fp16", "bf16"] = Field(
+        default="fp32", description="number type in which replicas exchange gradients"
+    )
+
+
+class ProfileConfig(Section):
+    """What a run measures of itself beside its loss."""
+
+    timeline: bool = Field(
+        default=False,
+        description="record one step's work on every rank: in report.html beside the plan, and as a trace",
+    )
+
+
 class CpuConfig(Section):
     """CPU settings that must be made before Paddle is loaded."""
 
@@ -243,5 +306,10 @@ class RunConfig(Section):
     model: ModelConfig = Field(default_factory=ModelConfig, description="the ERNIE")
     cls: ClsConfig = Field(default_factory=ClsConfig, description="classification")
     train: TrainConfig = Field(default_factory=TrainConfig, description="the optimisation")
+    parallel: Annotated[ParallelConfig, BeforeValidator(_parallel_of_word)] = Field(
+        default_factory=ParallelConfig,
+        description="the processes; the word auto: the fastest plan for the devices that are there",
+    )
+    profile: ProfileConfig = Field(default_factory=ProfileConfig, description="measurements")
     cpu: CpuConfig = Field(default_factory=CpuConfig, description="CPU settings")
     export: ExportConfig = Field(default_factory=ExportConfig, description="the bundle")

@@ -1,0 +1,36 @@
+"""This process among the processes of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ernie_pp.parallel.control import Alone, Control
+from ernie_pp.parallel.topology import Grid
+
+
+@dataclass(frozen=True)
+class World:
+    """The grid of a run, this process's place in it, and its way to talk to the others."""
+
+    grid: Grid = field(default_factory=Grid)
+    control: Control = field(default_factory=Alone)
+
+    @property
+    def rank(self) -> int:
+        """This process, counted from 0."""
+        return self.control.rank
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this process writes the run folder."""
+        return self.rank == 0
+
+    @property
+    def stage(self) -> int:
+        """The pipeline stage of this process."""
+        return self.grid.stage_of(self.rank)
+
+    @property
+    def replica(self) -> int:
+        """The replica of this process."""
+        return self.grid.replica_of(self.rank)
