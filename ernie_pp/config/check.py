@@ -6,15 +6,17 @@ import os
 from collections.abc import Iterator
 
 from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
+from ernie_pp.config.fields import is_set
+from ernie_pp.config.grid_rules import grid_rules
 from ernie_pp.config.load import report
-from ernie_pp.config.schema import RunConfig, Section
+from ernie_pp.config.schema import RunConfig
 
 Problem = tuple[str, str]
 
 
 def check_config(config: RunConfig, *, source: str) -> None:
     """Raise one ConfigError that lists every contradiction and every key without effect in a training run."""
-    rules = (_place_rules, _model_rules, _data_rules, _cls_rules, _train_rules)
+    rules = (_place_rules, _model_rules, _data_rules, _cls_rules, _train_rules, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
@@ -51,11 +53,11 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
     if data.format not in ("auto", "datasets") and any(may_be_dataset(source, "auto") for source in sources):
         yield f"data.format is {data.format}, but a {DATASET_PREFIX} source or a folder is named"
     for name in ("header", "quoting"):
-        if _is_set(data, name) and sources and not any(may_be_table(source, data.format) for source in sources):
+        if is_set(data, name) and sources and not any(may_be_table(source, data.format) for source in sources):
             yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"
     for name in ("train", "dev", "test"):
         source = getattr(data, name)
-        if _is_set(data, f"{name}_split") and not (source and may_be_dataset(source, data.format)):
+        if is_set(data, f"{name}_split") and not (source and may_be_dataset(source, data.format)):
             what = f"data.{name} is {source}" if source else f"data.{name} is not given"
             yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
     if data.text_pair is not None and data.text_pair == data.text:
@@ -67,11 +69,11 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
 
 def _cls_rules(config: RunConfig) -> Iterator[str]:
     cls = config.cls
-    if not cls.multi_label and _is_set(cls, "threshold"):
+    if not cls.multi_label and is_set(cls, "threshold"):
         yield "cls.threshold has no effect: one label a text is the most probable; set cls.multi_label: true or drop it"
     if not cls.multi_label and config.data.label_separator is not None:
         yield "data.label_separator has no effect without cls.multi_label: true"
-    if cls.loss != "focal" and _is_set(cls, "focal_gamma"):
+    if cls.loss != "focal" and is_set(cls, "focal_gamma"):
         yield "cls.focal_gamma has no effect: cls.loss is not focal"
     if isinstance(cls.class_weights, tuple):
         if config.labels is not None and len(cls.class_weights) != len(config.labels):
@@ -95,14 +97,9 @@ def _cls_rules(config: RunConfig) -> Iterator[str]:
 
 def _train_rules(config: RunConfig) -> Iterator[str]:
     train = config.train
-    if train.precision == "fp32" and _is_set(train, "amp_level"):
+    if train.precision == "fp32" and is_set(train, "amp_level"):
         yield "train.amp_level has no effect: train.precision is fp32"
     if train.rdrop_alpha > 0 and config.model.dropout == 0:
         yield "train.rdrop_alpha has no effect: without dropout (model.dropout: 0) both passes are the same"
     if train.schedule == "constant" and train.warmup == 1.0:
         yield "train.warmup 1.0 never reaches the learning rate"
-
-
-def _is_set(section: Section, name: str) -> bool:
-    """Whether a key was given another value than its default (a resolved config names every key)."""
-    return getattr(section, name) != type(section).model_fields[name].default

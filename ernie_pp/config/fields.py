@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ernie_pp.choices import DATASET_PREFIX
-from ernie_pp.config.schema import RunConfig
+from ernie_pp.config.schema import RunConfig, Section
 
 # NUL, and the halves of a surrogate pair: what Python makes of bytes in a name that are not UTF-8.
 _ODD = re.compile("[\0\ud800-\udfff]")
@@ -74,6 +74,11 @@ def is_section(key: Sequence[str]) -> bool:
     """Whether a key holds keys of its own."""
     field = find_field(key)
     return field is not None and _section_of(field) is not None
+
+
+def is_set(section: Section, name: str) -> bool:
+    """Whether a key was given another value than its default (a resolved config names every key)."""
+    return getattr(section, name) != type(section).model_fields[name].default
 
 
 def odd_texts(values: object, key: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

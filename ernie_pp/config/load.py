@@ -9,13 +9,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ernie_pp.config import fields
+from ernie_pp.config.merge import AUTO, PARALLEL, auto_first, check_words, merge, spell_out
 from ernie_pp.config.schema import RunConfig
 from ernie_pp.config.yaml_reader import KeyPath, parse_scalar, read_yaml, write_yaml
 from ernie_pp.errors import ConfigError
 from ernie_pp.nearest import nearest_name
-
-# Of each group a later source that names one key replaces the others.
-EXCLUSIVE: tuple[tuple[KeyPath, ...], ...] = ((("model", "name"), ("model", "path"), ("model", "sizes")),)
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = (), *, task: str | None = None) -> RunConfig:
@@ -27,13 +25,13 @@ def load_config(path: str | Path, overrides: Sequence[str] = (), *, task: str | 
     values: dict[str, object] = {} if task is None else {"task": task}
     origins: dict[KeyPath, str] = {}
     for layer, origin in _file_layers(Path(path)):
-        values = _merge(values, layer)
+        values = merge(values, layer)
         origins.update(origin)
     of_files = values
     parsed = {word: _parse_override(word) for word in overrides}
-    _check_overrides(overrides, parsed)
-    for word, (key, layer) in parsed.items():
-        values = _merge(values, layer)
+    check_words(overrides, parsed)
+    for word, key, layer in auto_first(parsed):
+        values = merge(values, layer)
         origins[key] = f"command line {word}"
     _check_replaced_model(of_files, values, origins)
     if task is not None and values.get("task") != task:
@@ -67,17 +65,18 @@ def _file_layers(path: Path) -> list[tuple[dict, dict[KeyPath, str]]]:
 def _layer(values: dict, marks: Mapping[KeyPath, str], path: Path) -> tuple[dict, dict[KeyPath, str]]:
     folder = Path(os.path.realpath(path)).parent
     _check_sections(values, marks, path)
-    return fields.resolve_paths(values, folder), {key: f"{path}:{mark}" for key, mark in marks.items()}
+    return fields.resolve_paths(spell_out(values), folder), {key: f"{path}:{mark}" for key, mark in marks.items()}
 
 
 def _check_sections(values: Mapping, marks: Mapping[KeyPath, str], path: Path, above: KeyPath = ()) -> None:
     """ConfigError for a section that is none: a later source that gives the section would hide it."""
     for name, value in values.items():
         key = (*above, str(name))
-        if value is None or not fields.is_section(key):
+        if value is None or not fields.is_section(key) or (key == (PARALLEL,) and value == AUTO):
             continue
         if not isinstance(value, Mapping) or (not value and len(key) > 1):
-            what = f"{'.'.join(key)} is {value!r}, expected keys and values below it"
+            word = " or the word auto" if key == (PARALLEL,) else ""
+            what = f"{'.'.join(key)} is {value!r}, expected keys and values below it{word}"
             raise ConfigError(f"{path}:{marks[key]}", what)
         _check_sections(value, marks, path, key)
 
@@ -95,24 +94,7 @@ def _parse_override(word: str) -> tuple[KeyPath, dict]:
     layer: object = value
     for part in reversed(key):
         layer = {part: layer}
-    return key, fields.resolve_paths(layer, Path.cwd())  # type: ignore[arg-type]
-
-
-def _check_overrides(words: Sequence[str], parsed: Mapping[str, tuple[KeyPath, dict]]) -> None:
-    """ConfigError where one word on the command line would undo another."""
-    by_key: dict[KeyPath, str] = {}
-    for word in words:
-        key = parsed[word][0]
-        if key in by_key:
-            what = f"gives {'.'.join(key)} a second time, after {by_key[key]}"
-            raise ConfigError(f"command line {word}", what, "Leave one of them out.")
-        by_key[key] = word
-    for group in EXCLUSIVE:
-        given = {key[:2]: word for key, word in by_key.items() if key[:2] in group and not word.endswith("=null")}
-        if len(given) > 1:
-            first, second, *_ = given.values()
-            what = f"contradicts {first}: a run has one of {', '.join('.'.join(key) for key in group)}"
-            raise ConfigError(f"command line {second}", what, "Leave one of them out.")
+    return key, fields.resolve_paths(spell_out(layer), Path.cwd())  # type: ignore[arg-type]
 
 
 def _check_replaced_model(before: Mapping, after: Mapping, origins: Mapping[KeyPath, str]) -> None:
@@ -126,20 +108,6 @@ def _check_replaced_model(before: Mapping, after: Mapping, origins: Mapping[KeyP
             key = next(key for key in reversed([*origins]) if key[:2] == ("model", "sizes"))
             what = f"replaces model.{name} {lost} by random weights, and model.sizes.vocab is missing"
             raise ConfigError(origins[key], what, "Leave it out to keep that model, or give model.sizes.vocab too.")
-
-
-def _merge(base: Mapping, layer: Mapping) -> dict:
-    merged = dict(base)
-    for group in EXCLUSIVE:
-        named = [key for key in group if fields.value_at(layer, key) is not None]
-        if named:
-            merged = fields.without(merged, [key for key in group if key not in named])
-    for key, value in layer.items():
-        old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping) and key != "labels":
-            value = _merge(old, value)
-        merged[key] = value
-    return merged
 
 
 def _validate(values: Mapping, origins: Mapping[KeyPath, str], source: str) -> RunConfig:

@@ -4,10 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from ernie_pp.config import check_config, load_config
+from ernie_pp.config import ParallelConfig, check_config, load_config
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIGS = sorted([*(ROOT / "configs").rglob("*.yaml"), *(ROOT / "tasks").rglob("*.yaml")])
+# A grid is a piece of a config: it is extended, or given beside one.
+GRIDS = sorted((ROOT / "configs" / "parallel").glob("*.yaml"))
+CONFIGS = sorted({*(ROOT / "configs").rglob("*.yaml"), *(ROOT / "tasks").rglob("*.yaml")} - set(GRIDS))
+REST = """
+task: cls
+output_dir: runs/x
+data: {train: train.tsv, dev: dev.tsv}
+model: {sizes: {vocab: vocab.txt}}
+"""
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -24,5 +32,14 @@ def test_the_files_a_recipe_names_are_there(path):
     assert [name for name in named if name is not None and not Path(name).is_file()] == []
 
 
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
+def test_a_shipped_grid_can_be_extended_and_has_no_contradiction(path, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text(f"extends: {path}\n{REST}", encoding="utf-8")
+    loaded = load_config(config)
+    check_config(loaded, source=str(config))
+    assert loaded.parallel != ParallelConfig() and loaded.task == "cls"
+
+
 def test_there_are_configs_to_walk():
-    assert len(CONFIGS) > 5
+    assert len(CONFIGS) > 5 and len(GRIDS) > 3
