@@ -42,3 +42,13 @@ class RunError(ErniePPError):
     """A run could not go on for a reason outside its settings and data (disk, another process, an export check)."""
 
     exit_code = 1
+
+
+class PeerLost(RunError):
+    """Another process of the run is gone, and this one cannot go on without it; the other's own message says why."""
+
+    exit_code = 75
+
+    def __init__(self, rank: int, what: str = "is gone") -> None:
+        super().__init__(f"rank {rank}", what, "Its own message says why.")
+        self.rank = rank
