@@ -74,7 +74,7 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder) -> Fit:
     length = plan_length(len(train_rows), config.train)
     LOG.info("training: %d steps, %d an epoch", length.num_steps, length.steps_per_epoch)
     loss = prepared.task.build_loss(prepared.splits["train"].targets)
-    engine = build_engine(stack, loss=loss, config=config.train, num_steps=length.num_steps, seed=config.seed)
+    engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps)
     return Fit(config, prepared, stack=stack, engine=engine, folder=folder)
 
 

@@ -6,6 +6,7 @@ model is cut into stages and the batch into replicas, and a resumed run needs no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,24 +34,30 @@ class DropoutKey:
 
 @dataclass
 class DropoutState:
-    """Shared by the layers of a stack: the current key, and whether the CPU's fast operations are used."""
+    """Shared by the layers of a stack: the keys of the passes that are computed, and whether the CPU's fast operations are.
 
-    key: DropoutKey = field(default_factory=DropoutKey)
+    Several passes over one micro-batch (R-Drop) are computed at once, their rows on end: the first key is that of the
+    first part of the rows.
+    """
+
+    keys: tuple[DropoutKey, ...] = field(default_factory=lambda: (DropoutKey(),))
     fast: bool = False
 
 
 class MaskSource:
-    """The masks of one layer, in the order they are asked for."""
+    """The masks of one layer, in the order they are asked for; each key draws those of its own part of the rows."""
 
-    def __init__(self, key: DropoutKey, layer_index: int) -> None:
-        self.bits = np.random.SFC64(_seed_sequence(key, layer_index))
+    def __init__(self, keys: Sequence[DropoutKey], layer_index: int) -> None:
+        self.bits = [np.random.SFC64(_seed_sequence(key, layer_index)) for key in keys]
 
     def drop(self, tensor: paddle.Tensor, rate: float) -> paddle.Tensor:
         """`tensor` with each element zeroed with probability `rate` and the others scaled up to keep the mean."""
         if rate == 0.0:
             return tensor
-        kept, scale = draw_kept(self.bits, tuple(tensor.shape), rate)
-        return _Drop.apply(tensor, paddle.to_tensor(kept), scale)
+        shape = (tensor.shape[0] // len(self.bits), *tensor.shape[1:])
+        drawn = [draw_kept(bits, shape, rate) for bits in self.bits]
+        kept = drawn[0][0] if len(drawn) == 1 else np.concatenate([part for part, _ in drawn])
+        return _Drop.apply(tensor, paddle.to_tensor(kept), drawn[0][1])
 
 
 def draw_kept(bits: np.random.SFC64, shape: tuple[int, ...], rate: float) -> tuple[np.ndarray, float]:
@@ -78,9 +85,12 @@ class _Drop(PyLayer):
         return gradient * (kept.astype(gradient.dtype) * ctx.scale), None
 
 
-def seed_paddle(key: DropoutKey, layer_index: int) -> None:
-    """Set Paddle's own generator for a layer that drops by Paddle's operations."""
-    paddle.seed(int(_seed_sequence(key, layer_index).generate_state(1, np.uint32)[0]))
+def seed_paddle(keys: Sequence[DropoutKey], layer_index: int) -> None:
+    """Set Paddle's own generator for a layer that drops by Paddle's operations.
+
+    The first key is enough: the rows of every pass take their own numbers from the one stream.
+    """
+    paddle.seed(int(_seed_sequence(keys[0], layer_index).generate_state(1, np.uint32)[0]))
 
 
 def _seed_sequence(key: DropoutKey, layer_index: int) -> np.random.SeedSequence:

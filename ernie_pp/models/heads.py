@@ -34,8 +34,8 @@ class ClassificationHead(nn.Layer):
 
     def _drop(self, pooled: paddle.Tensor) -> paddle.Tensor:
         if self.state.fast:
-            return MaskSource(self.state.key, self.layer_index).drop(pooled, self.rate)
-        seed_paddle(self.state.key, self.layer_index)
+            return MaskSource(self.state.keys, self.layer_index).drop(pooled, self.rate)
+        seed_paddle(self.state.keys, self.layer_index)
         return nn.functional.dropout(pooled, self.rate)
 
     def canonical_names(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ inputs (input_ids, token_type_ids) -> embeddings -> (hidden, mask) -> block 0 ..
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,12 @@ class EmbeddingLayer(nn.Layer):
             return self._drop(hidden), mask
         words = fast_ops.look_up(input_ids, self.embeddings.word_embeddings)
         hidden = self.embeddings(inputs_embeds=words, token_type_ids=token_type_ids)
-        return MaskSource(self.state.key, 0).drop(hidden, self.rate), mask
+        return MaskSource(self.state.keys, 0).drop(hidden, self.rate), mask
 
     def _drop(self, hidden: paddle.Tensor) -> paddle.Tensor:
         if not self.training or not self.rate:
             return hidden
-        seed_paddle(self.state.key, 0)
+        seed_paddle(self.state.keys, 0)
         return nn.functional.dropout(hidden, self.rate)
 
     def canonical_names(self) -> dict[str, str]:
@@ -72,12 +72,12 @@ class BlockLayer(nn.Layer):
         hidden, mask = inputs
         if not self.state.fast:
             if self.training:
-                seed_paddle(self.state.key, self.block_index + 1)
+                seed_paddle(self.state.keys, self.block_index + 1)
             return self.block(hidden, mask.astype(hidden.dtype)), mask
         expanded = fast_ops.expand_mask(mask, self.block.self_attn.num_heads)
         if not self.training:
             return self.block(hidden, expanded), mask
-        masks = MaskSource(self.state.key, self.block_index + 1)
+        masks = MaskSource(self.state.keys, self.block_index + 1)
         return fast_ops.run_block(self.block, hidden, expanded, masks), mask
 
     def canonical_names(self) -> dict[str, str]:
@@ -87,7 +87,7 @@ class BlockLayer(nn.Layer):
 
 
 class ErnieStack(nn.Layer):
-    """The whole model of one process: `layers` in order, and its weights by PaddleNLP's names."""
+    """A model, or the part of it that a process keeps: `layers` in order, and their weights by PaddleNLP's names."""
 
     def __init__(self, encoder: Any) -> None:
         """Takes over the layers of a PaddleNLP ErnieModel; a fresh classifier has `config.num_labels` outputs."""
@@ -111,9 +111,13 @@ class ErnieStack(nn.Layer):
             values = layer(values)
         return values
 
-    def set_dropout_key(self, key: DropoutKey) -> None:
-        """Draw the masks of the following forward passes from `key`."""
-        self.dropout_state.key = key
+    def keep(self, indexes: Sequence[int]) -> None:
+        """Let go of all layers but these, in their order: what this process computes of the model."""
+        self.layers = nn.LayerList([self.layers[index] for index in indexes])
+
+    def set_dropout_keys(self, keys: tuple[DropoutKey, ...]) -> None:
+        """Draw the masks of the following forward passes from `keys`, one for each pass whose rows stand on end."""
+        self.dropout_state.keys = keys
 
     def use_fast_ops(self, fast: bool) -> None:
         """Use the operations of fast_ops.py: for float32 on the CPU only."""

@@ -49,9 +49,12 @@ class Meeting:
         return host.strip("[]"), int(port)
 
 
-def welcome_peers(meeting: Meeting) -> dict[int, Link]:
-    """The links of rank 0 to all others; RunError where not all have come in time."""
-    with _listen(meeting) as listener:
+def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) -> dict[int, Link]:
+    """The links of rank 0 to all others; RunError where not all have come in time.
+
+    `listener` is a listening socket of the caller's (for a port that the system chose); it is closed.
+    """
+    with listener or _listen(meeting) as listener:
         return _Doorkeeper(meeting, listener).wait()
 
 

@@ -44,3 +44,23 @@ class Grid:
     def ranks_of_replica(self, replica: int) -> list[int]:
         """The pipeline of a replica, by stage."""
         return [self.rank_of(stage=stage, replica=replica) for stage in range(self.stages)]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the layers are cut for a grid, and in which order a step's work is done.
+
+    `boundaries` are the first layers of the parts and the end; part p belongs to stage p modulo the number of stages.
+    None: one part, the whole model. `recomputed` are layers of the whole stack.
+    """
+
+    boundaries: tuple[int, ...] | None = None
+    recomputed: frozenset[int] = frozenset()
+    virtual_stages: int = 1
+    schedule: Literal["1f1b", "f_then_b"] = "1f1b"
+
+    def parts_of(self, stage: int, *, num_stages: int, num_layers: int) -> list[range]:
+        """The layers of each part that a stage holds, in the order of its chunks."""
+        bounds = self.boundaries or (0, num_layers)
+        starts = range(stage, len(bounds) - 1, num_stages)
+        return [range(bounds[part], bounds[part + 1]) for part in starts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ernie_pp.parallel.control import Alone, Control
 from ernie_pp.parallel.topology import Grid
@@ -14,6 +15,9 @@ class World:
 
     grid: Grid = field(default_factory=Grid)
     control: Control = field(default_factory=Alone)
+    replica_group: Any = None  # Paddle's process group of the replicas of this stage
+    host: str = "127.0.0.1"  # where other ranks reach this process
+    is_cpu: bool = True
 
     @property
     def rank(self) -> int:

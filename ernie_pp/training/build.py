@@ -6,11 +6,15 @@ from functools import partial
 
 import paddle
 
-from ernie_pp.config.schema import TrainConfig
+from ernie_pp.config import RunConfig, TrainConfig
 from ernie_pp.models.losses import ClassificationLoss
 from ernie_pp.models.stack import WORD_EMBEDDINGS, ErnieStack
-from ernie_pp.parallel.forward import SingleProcessForward
-from ernie_pp.parallel.single import SingleProcessEngine, StepParts
+from ernie_pp.parallel.build import build_replicas, build_rounds
+from ernie_pp.parallel.local import LocalRounds
+from ernie_pp.parallel.part import Part
+from ernie_pp.parallel.step import StepEngine, StepParts
+from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.world import World
 from ernie_pp.training.optim import Optimizer
 from ernie_pp.training.precision import Precision, check_precision
 from ernie_pp.training.schedule import learning_rate_at
@@ -18,24 +22,39 @@ from ernie_pp.training.tricks import Fgm, build_objective
 
 
 def build_engine(
-    stack: ErnieStack, *, loss: ClassificationLoss, config: TrainConfig, num_steps: int, seed: int
-) -> SingleProcessEngine:
-    """An engine that trains `stack` for `num_steps` on the device Paddle is set to."""
-    precision = _prepare(stack, config)
+    stack: ErnieStack,
+    *,
+    loss: ClassificationLoss,
+    config: RunConfig,
+    num_steps: int,
+    world: World | None = None,
+    layout: Layout | None = None,
+) -> StepEngine:
+    """An engine that trains `stack` for `num_steps` on the device Paddle is set to.
+
+    Every rank of `world` gives the whole stack, and keeps the layers that `layout` gives to its stage.
+    """
+    world, layout, train = world or World(), layout or Layout(), config.train
+    precision = _prepare(stack, train)
+    num_blocks = stack.config.num_hidden_layers
+    rounds = build_rounds(stack, casting=precision, world=world, layout=layout)
     parameters = stack.canonical_parameters()
     parts = StepParts(
-        objective=build_objective(loss, rdrop_alpha=config.rdrop_alpha),
-        updater=Optimizer(parameters, num_blocks=stack.config.num_hidden_layers, config=config),
+        objective=build_objective(loss, rdrop_alpha=train.rdrop_alpha),
+        updater=Optimizer(parameters, num_blocks=num_blocks, config=train),
         casting=precision,
-        learning_rate=partial(learning_rate_at, num_steps=num_steps, config=config),
-        attack=Fgm(config.fgm_epsilon, parameters[WORD_EMBEDDINGS]) if config.fgm_epsilon > 0 else None,
+        learning_rate=partial(learning_rate_at, num_steps=num_steps, config=train),
+        rounds=rounds,
+        replicas=build_replicas(world, gradient_type=config.parallel.gradient_type),
+        attack=Fgm(train.fgm_epsilon, parameters.get(WORD_EMBEDDINGS)) if train.fgm_epsilon > 0 else None,
     )
-    return SingleProcessEngine(stack, parts, seed=seed)
+    return StepEngine(stack, parts, seed=config.seed, world=world)
 
 
-def build_forward(stack: ErnieStack, *, config: TrainConfig) -> SingleProcessForward:
-    """What computes `stack` as its training run did, on the device Paddle is set to."""
-    return SingleProcessForward(stack, _prepare(stack, config))
+def build_forward(stack: ErnieStack, *, config: TrainConfig) -> LocalRounds:
+    """What computes `stack` as its training run did, in this process, on the device Paddle is set to."""
+    casting = _prepare(stack, config)
+    return LocalRounds(Part(stack.layers, state=stack.dropout_state, casting=casting))
 
 
 def _prepare(stack: ErnieStack, config: TrainConfig) -> Precision:

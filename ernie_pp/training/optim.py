@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,11 +73,11 @@ class Optimizer:
             multi_precision=True,
         )
 
-    def gradient_norm(self) -> float:
-        """Euclidean norm over the gradients of all parameters; NaN or infinite if any element is."""
+    def gradient_square(self) -> float:
+        """Sum of the squares over the gradients of all parameters; NaN or infinite if any element is."""
         squares = [square_sum(gradient) for gradient in self._gradients()]
         # One transfer from the device, and the sum over tensors in float64.
-        return math.sqrt(float(paddle.stack(squares).numpy().astype(np.float64).sum())) if squares else 0.0
+        return float(paddle.stack(squares).numpy().astype(np.float64).sum()) if squares else 0.0
 
     def scale_gradients(self, factor: float) -> None:
         """Multiply every gradient by `factor` in place; 1.0 costs nothing."""

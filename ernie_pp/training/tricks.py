@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import paddle
 
 from ernie_pp.models.losses import ClassificationLoss, symmetric_kl_sum
 from ernie_pp.training.optim import square_sum
-
-# Logits of one forward pass over the micro-batch; passes of different numbers draw different dropout masks.
-Forward = Callable[[int], paddle.Tensor]
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,9 @@ class PlainObjective:
     loss: ClassificationLoss
     num_passes: int = 1
 
-    def share(self, forward: Forward, targets: paddle.Tensor, *, weight: float, num_rows: int) -> paddle.Tensor:
+    def share(self, logits: paddle.Tensor, targets: paddle.Tensor, *, weight: float, num_rows: int) -> paddle.Tensor:
         """This micro-batch's part of the step's loss; `weight` and `num_rows` are the whole step's."""
-        return self.loss.sum(forward(0), targets) / weight
+        return self.loss.sum(logits, targets) / weight
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,9 @@ class RDropObjective:
     alpha: float
     num_passes: int = 2
 
-    def share(self, forward: Forward, targets: paddle.Tensor, *, weight: float, num_rows: int) -> paddle.Tensor:
-        """This micro-batch's part of the step's loss; `weight` and `num_rows` are the whole step's."""
-        first, second = forward(0), forward(1)
+    def share(self, logits: paddle.Tensor, targets: paddle.Tensor, *, weight: float, num_rows: int) -> paddle.Tensor:
+        """This micro-batch's part of the step's loss; `logits` has the rows of the second pass after the first's."""
+        first, second = paddle.split(logits, 2)
         mean_sum = 0.5 * (self.loss.sum(first, targets) + self.loss.sum(second, targets))
         apart = symmetric_kl_sum(first, second, multi_label=self.loss.multi_label)
         return mean_sum / weight + (self.alpha / num_rows) * apart
@@ -61,23 +59,17 @@ class Fgm:
     """
 
     epsilon: float
-    table: paddle.Tensor  # the word embeddings
+    table: paddle.Tensor | None  # the word embeddings, where this process holds them
 
-    def add_gradient(self, accumulate: Callable[[], object]) -> None:
-        """Move the table, let `accumulate` add the gradient there, put the table back to the bit.
-
-        Does nothing where the table has no gradient, or one that is zero or not finite.
-        """
-        gradient = self.table.grad
-        if gradient is None:
-            return
+    @contextlib.contextmanager
+    def moved(self, gradient: paddle.Tensor) -> Iterator[None]:
+        """Move the table along `gradient`, which is not zero; put it back to the bit afterwards."""
+        assert self.table is not None
         norm = math.sqrt(float(square_sum(gradient)))
-        if not math.isfinite(norm) or norm == 0.0:
-            return
         before = self.table.detach().clone()
         with paddle.no_grad():
             self.table.set_value(before + (gradient * (self.epsilon / norm)).astype(before.dtype))
         try:
-            accumulate()
+            yield
         finally:
             self.table.set_value(before)

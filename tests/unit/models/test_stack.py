@@ -100,7 +100,7 @@ def test_dropout_depends_on_the_key_alone(build_stack, rows, fast):
     stack.use_fast_ops(fast)
 
     def logits(**key):
-        stack.set_dropout_key(DropoutKey(**key))
+        stack.set_dropout_keys((DropoutKey(**key),))
         return stack(*rows).numpy()
 
     first = logits(seed=7, step=3, micro_batch=1)
@@ -115,7 +115,7 @@ def test_layers_draw_masks_of_their_own_wherever_the_stack_is_cut(build_stack, r
     stack = build_stack(dropout=0.3)
     stack.train()
     stack.use_fast_ops(True)
-    stack.set_dropout_key(DropoutKey(seed=1))
+    stack.set_dropout_keys((DropoutKey(seed=1),))
     hidden = stack.layers[0](rows)
     whole = stack.layers[2](stack.layers[1](hidden))[0].numpy()
     middle = stack.layers[1](hidden)

@@ -5,28 +5,30 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from ernie_pp.config import RunConfig
 from ernie_pp.config.schema import ModelConfig, SizesConfig, TrainConfig
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
-from ernie_pp.parallel.single import SingleProcessEngine
+from ernie_pp.parallel.step import StepEngine
 from ernie_pp.training.build import build_engine
 
 NUM_ROWS, LENGTH, NUM_LABELS, VOCAB_SIZE = 12, 10, 3, 60
 
 
 @pytest.fixture
-def make_engine() -> Callable[..., SingleProcessEngine]:
+def make_engine() -> Callable[..., StepEngine]:
     """Builds an engine over two blocks, 32 wide; keywords beyond `loss` and `dropout` are train settings."""
 
     def make(
         *, loss: ClassificationLoss | None = None, dropout: float = 0.0, **settings: object
-    ) -> SingleProcessEngine:
+    ) -> StepEngine:
         sizes = SizesConfig(vocab="unused", num_layers=2, hidden_size=32, num_heads=2, max_positions=64)
         loaded = load_encoder(ModelConfig(sizes=sizes, dropout=dropout), vocab_size=VOCAB_SIZE, pad_id=0, seed=1)
         stack = build_classifier(loaded, num_labels=NUM_LABELS, seed=1)
-        config = TrainConfig(**{"learning_rate": 1e-3, "warmup": 0.0, "schedule": "constant", **settings})
-        return build_engine(stack, loss=loss or ClassificationLoss(), config=config, num_steps=10, seed=4)
+        train = TrainConfig(**{"learning_rate": 1e-3, "warmup": 0.0, "schedule": "constant", **settings})
+        config = RunConfig(task="cls", output_dir="unused", seed=4, train=train)
+        return build_engine(stack, loss=loss or ClassificationLoss(), config=config, num_steps=10)
 
     return make
 
@@ -55,7 +57,7 @@ def cut() -> Callable[..., list[MicroBatch]]:
 def gradients() -> Callable[..., dict[str, np.ndarray]]:
     """The gradient a step would use, caught before the update."""
 
-    def catch(engine: SingleProcessEngine, batches: list[MicroBatch], *, step: int = 0) -> dict[str, np.ndarray]:
+    def catch(engine: StepEngine, batches: list[MicroBatch], *, step: int = 0) -> dict[str, np.ndarray]:
         updater, caught = engine.parts.updater, {}
         original = updater.step
 

@@ -76,7 +76,7 @@ def test_step_that_is_not_finite_leaves_weights_and_optimizer_alone(make_engine,
     poison(engine)
     before = engine.state()
     result = engine.train_step(cut([12]), step=1)
-    assert result.is_skipped and engine.num_skipped == 1
+    assert result.is_skipped and engine.skipped.count == 1
     after = engine.state()
     for old, new in ((before.weights, after.weights), (before.optimizer, after.optimizer)):
         assert all(np.array_equal(new[name], value, equal_nan=True) for name, value in old.items())

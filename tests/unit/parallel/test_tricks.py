@@ -42,26 +42,24 @@ def table():
 
 
 def test_fgm_moves_the_table_by_epsilon_along_its_gradient(table):
-    seen = []
-    Fgm(0.5, table).add_gradient(lambda: seen.append(table.numpy().copy()))
-    np.testing.assert_allclose(seen[0], 0.1 + np.array([[0.3, 0], [0, 0.4], [0, 0]]), rtol=1e-6)
+    with Fgm(0.5, table).moved(table.grad):
+        np.testing.assert_allclose(table.numpy(), 0.1 + np.array([[0.3, 0], [0, 0.4], [0, 0]]), rtol=1e-6)
 
 
 def test_fgm_puts_the_table_back_when_the_pass_fails(table):
-    def fail():
-        raise MemoryError
-
     before = table.numpy().copy()
-    with pytest.raises(MemoryError):
-        Fgm(1.0, table).add_gradient(fail)
+    with pytest.raises(MemoryError), Fgm(1.0, table).moved(table.grad):
+        raise MemoryError
     assert np.array_equal(table.numpy(), before)
 
 
 @pytest.mark.parametrize("factor", [0.0, float("nan"), float("inf")])
-def test_fgm_does_nothing_without_a_usable_gradient(table, factor):
-    with paddle.no_grad():
-        table.grad.scale_(factor)
-    Fgm(1.0, table).add_gradient(lambda: pytest.fail("was called"))
+def test_a_step_makes_no_attack_without_a_usable_gradient(make_engine, cut, monkeypatch, factor):
+    engine = make_engine(fgm_epsilon=1.0)
+    plain = engine.parts.replicas.summed_copy
+    monkeypatch.setattr(type(engine.parts.replicas), "summed_copy", lambda self, tensor: plain(tensor) * factor)
+    monkeypatch.setattr(Fgm, "moved", lambda *_: pytest.fail("was called"))
+    assert not engine.train_step(cut([12]), step=0).is_skipped
 
 
 def test_fgm_reports_the_clean_loss(make_engine, cut):
@@ -87,7 +85,7 @@ def test_rdrop_loss_equals_the_papers_formula(make_engine, cut):
     engine.stack.train()
     logits = []
     for pass_index in (0, 1):
-        engine.stack.set_dropout_key(DropoutKey(seed=4, step=2, micro_batch=0, pass_index=pass_index))
+        engine.stack.set_dropout_keys((DropoutKey(seed=4, step=2, micro_batch=0, pass_index=pass_index),))
         ids = paddle.to_tensor(batch.input_ids)
         logits.append(engine.stack(ids, paddle.zeros_like(ids)).numpy().astype("f8"))
     entropy = [-log_softmax(one, axis=1)[np.arange(12), batch.targets].mean() for one in logits]

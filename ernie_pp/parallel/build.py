@@ -1,0 +1,36 @@
+"""The parts of an engine that depend on the grid."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ernie_pp.models.stack import ErnieStack
+from ernie_pp.parallel.local import LocalRounds
+from ernie_pp.parallel.part import Autocast, Part
+from ernie_pp.parallel.pipeline import build_pipeline
+from ernie_pp.parallel.replicas import GradientSum, OneReplica, ReplicaGroup
+from ernie_pp.parallel.rounds import Rounds
+from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.world import World
+
+_DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+
+
+def build_rounds(stack: ErnieStack, *, casting: Autocast, world: World, layout: Layout) -> Rounds:
+    """What computes this process's share; `stack` keeps the layers of its stage only."""
+    num_layers = len(stack.layers)
+    parts = []
+    ranges = layout.parts_of(world.stage, num_stages=world.grid.stages, num_layers=num_layers)
+    for span in ranges:
+        recomputed = [place for place, layer in enumerate(span) if layer in layout.recomputed]
+        layers = [stack.layers[index] for index in span]
+        parts.append(Part(layers, state=stack.dropout_state, casting=casting, recomputed=recomputed))
+    stack.keep([index for span in ranges for index in span])
+    return LocalRounds(parts[0]) if world.grid.stages == 1 else build_pipeline(parts, world=world, layout=layout)
+
+
+def build_replicas(world: World, *, gradient_type: Literal["fp32", "fp16", "bf16"]) -> GradientSum:
+    """What sums gradients over the replicas of this process's stage."""
+    if world.grid.replicas == 1:
+        return OneReplica()
+    return ReplicaGroup(world.replica_group, world.control, dtype=_DTYPES[gradient_type])

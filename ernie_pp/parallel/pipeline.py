@@ -1,0 +1,128 @@
+"""Rounds of a pipeline stage: Paddle Fleet's 1F1B, interleaved or F-then-B schedule over the parts of a replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.distributed import fleet
+from paddle.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer
+
+from ernie_pp.data.batches import MicroBatch
+from ernie_pp.parallel.fleet_links import FleetLinks
+from ernie_pp.parallel.neighbours import open_neighbours
+from ernie_pp.parallel.part import Part, input_tensors
+from ernie_pp.parallel.rounds import LossOf, Work
+from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.world import World
+
+
+def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout) -> PipelineRounds:
+    """The parts of this process (one a chunk) in Fleet's pipeline; all ranks call this."""
+    num_parts = world.grid.stages * layout.virtual_stages
+    own = {world.stage + chunk * world.grid.stages: part for chunk, part in enumerate(parts)}
+    # Fleet sees one layer a part, so that its own cut, which knows equal numbers only, is ours.
+    descriptions = [own[place] if place in own else LayerDesc(Part, ()) for place in range(num_parts)]
+    loss = _RoundLoss()
+    model = PipelineLayer(
+        layers=descriptions,
+        topology=fleet.get_hybrid_communicate_group().topology(),
+        loss_fn=loss,
+        seg_method=f"layer:{Part.__name__}",
+        num_virtual_pipeline_stages=layout.virtual_stages,
+    )
+    _choose_schedule(layout, num_stages=world.grid.stages)
+    pipeline = fleet.distributed_model(model)
+    if world.is_cpu or layout.virtual_stages > 1:
+        is_ring = layout.virtual_stages > 1
+        pipeline._p2p_helper = FleetLinks(open_neighbours(world, is_ring=is_ring))
+    # Our losses are in `loss`; Fleet's broadcast of their mean would wait for late stages, which gloo does for 30 s.
+    pipeline._broadcast_final_loss = lambda *_: None
+    return PipelineRounds(pipeline, parts, loss, world=world)
+
+
+def _choose_schedule(layout: Layout, *, num_stages: int) -> None:
+    """Fleet takes its schedule from the number of micro-batches it is told before the first step."""
+    many = num_stages if layout.schedule == "f_then_b" else 2 * num_stages
+    fleet.fleet._user_defined_strategy.pipeline_configs = {"accumulate_steps": many, "micro_batch_size": 1}
+
+
+class PipelineRounds:
+    """A stage of one replica."""
+
+    def __init__(self, pipeline: Any, parts: Sequence[Part], loss: _RoundLoss, *, world: World) -> None:
+        self.pipeline, self.parts, self.loss, self.world = pipeline, list(parts), loss, world
+        self.num_chunks = len(self.parts)
+        self.has_first, self.has_last = world.stage == 0, world.stage == world.grid.stages - 1
+
+    def accumulate(self, work: Sequence[Work], loss_of: LossOf, *, scale: float) -> np.ndarray:
+        """Add the gradients; float64 losses on the last stage, zeros on the others."""
+        if not work:
+            return np.zeros(0)
+        filled = self._fill(work)
+        self.loss.begin([item.batch for item in filled], loss_of, scale=scale, num_real=len(work))
+        self.pipeline.train()
+        for part in self.parts:
+            part.begin([item.keys for item in filled])
+        self._start(len(filled))
+        self.pipeline.forward_backward_pipeline(self._inputs(filled), None)
+        return self.loss.values() if self.has_last else np.zeros(len(work))
+
+    def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
+        """Float32 logits of each micro-batch on the last stage, nothing on the others."""
+        work = [Work(batch, ()) for batch in micro_batches]
+        if not work:
+            return iter(())
+        logits: list[np.ndarray] = []
+        hook = self.parts[-1].register_forward_post_hook(lambda _, __, output: logits.append(_to_array(output)))
+        filled = self._fill(work)
+        self._start(len(filled))
+        self.pipeline.eval()
+        try:
+            with paddle.no_grad():
+                self.pipeline.eval_batch(self._inputs(filled), compute_loss=False)
+        finally:
+            hook.remove()
+        return iter(logits[: len(work)] if self.has_last else [])
+
+    def _fill(self, work: Sequence[Work]) -> list[Work]:
+        """Chunks go round in groups of as many micro-batches as there are stages: repeat the last, for nothing."""
+        missing = -len(work) % self.world.grid.stages if self.num_chunks > 1 else 0
+        return [*work, *[work[-1]] * missing]
+
+    def _start(self, num_micro_batches: int) -> None:
+        self.pipeline.accumulate_steps = num_micro_batches
+        self.pipeline.set_virtual_pipeline_rank(0)
+
+    def _inputs(self, work: Sequence[Work]) -> Iterator[tuple[Any, Any]]:
+        """What Fleet takes for each micro-batch: inputs on the first stage, and something for labels on the last."""
+        nothing = paddle.zeros([1])
+        for item in work:
+            passes = max(1, len(item.keys))
+            yield (input_tensors(item.batch, num_passes=passes) if self.has_first else nothing), nothing
+
+
+def _to_array(output: Any) -> np.ndarray:
+    return output.astype("float32").numpy() if isinstance(output, paddle.Tensor) else np.zeros(0)
+
+
+class _RoundLoss:
+    """Fleet's loss function: called with the logits of each micro-batch in turn."""
+
+    def begin(self, batches: Sequence[MicroBatch], loss_of: LossOf, *, scale: float, num_real: int) -> None:
+        """Start a round; micro-batches after the first `num_real` count nothing."""
+        self.batches, self.loss_of, self.scale, self.num_real = list(batches), loss_of, scale, num_real
+        self.losses: list[paddle.Tensor] = []
+
+    def __call__(self, logits: paddle.Tensor, _: object) -> paddle.Tensor:
+        index = len(self.losses)
+        loss = self.loss_of(logits, self.batches[index])
+        self.losses.append(loss.detach())
+        factor = self.scale if index < self.num_real else 0.0
+        return loss if factor == 1.0 else loss * factor
+
+    def values(self) -> np.ndarray:
+        """The losses of the round, float64."""
+        return paddle.stack(self.losses[: self.num_real]).numpy().astype(np.float64)

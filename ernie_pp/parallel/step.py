@@ -1,0 +1,198 @@
+"""The training engine: the gradient of a step from all its micro-batches, checked, then one update.
+
+One process, replicas only, stages only and both differ in three parts: `rounds` (how a micro-batch comes through the
+model), `replicas` (the sum of gradients) and `world.control` (a few numbers all ranks must agree on).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import paddle
+
+from ernie_pp.data.batches import MicroBatch
+from ernie_pp.models.dropout import DropoutKey
+from ernie_pp.models.stack import ErnieStack
+from ernie_pp.parallel.engine import EngineState, StepResult
+from ernie_pp.parallel.part import Autocast
+from ernie_pp.parallel.replicas import GradientSum
+from ernie_pp.parallel.rounds import Rounds, Work
+from ernie_pp.parallel.sharing import forward_together
+from ernie_pp.parallel.skipped import SkippedSteps
+from ernie_pp.parallel.transfer import gather_arrays, scatter_arrays
+from ernie_pp.parallel.world import World
+
+
+class Objective(Protocol):
+    """The step's loss, one micro-batch at a time."""
+
+    @property
+    def loss(self) -> Any: ...
+    @property
+    def num_passes(self) -> int: ...
+    def share(
+        self, logits: paddle.Tensor, targets: paddle.Tensor, *, weight: float, num_rows: int
+    ) -> paddle.Tensor: ...
+
+
+class Updater(Protocol):
+    """The optimizer of the parameters here, as far as a step needs it."""
+
+    @property
+    def parameters(self) -> Mapping[str, paddle.Tensor]: ...
+    def gradient_square(self) -> float: ...
+    def clip_factor(self, norm: float) -> float: ...
+    def scale_gradients(self, factor: float) -> None: ...
+    def step(self, learning_rate: float) -> None: ...
+    def clear_gradients(self) -> None: ...
+    def first_bad_gradient(self) -> str | None: ...
+    def state(self) -> dict[str, np.ndarray]: ...
+    def load_state(self, state: Any) -> None: ...
+
+
+class Casting(Autocast, Protocol):
+    """The number types of the forward pass, and the scale of the loss."""
+
+    scale: float
+
+    def record(self, *, is_finite: bool) -> bool: ...
+    def state(self) -> dict[str, float]: ...
+    def load_state(self, state: Any) -> None: ...
+
+
+class Attack(Protocol):
+    """Moves word embeddings against the model for a further round, as FGM does."""
+
+    @property
+    def table(self) -> paddle.Tensor | None: ...
+    def moved(self, gradient: paddle.Tensor) -> AbstractContextManager[Any]: ...
+
+
+@dataclass(frozen=True)
+class StepParts:
+    """What a step is made of."""
+
+    objective: Objective
+    updater: Updater
+    casting: Casting
+    learning_rate: Callable[[int], float]
+    rounds: Rounds
+    replicas: GradientSum
+    attack: Attack | None = None
+
+
+class StepEngine:
+    """Trains the layers that `stack` keeps here, together with the other ranks of `world`."""
+
+    def __init__(self, stack: ErnieStack, parts: StepParts, *, seed: int, world: World) -> None:
+        self.stack, self.parts, self.seed, self.world = stack, parts, seed, world
+        self.skipped = SkippedSteps(world.control)
+
+    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
+        """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
+        updater, casting = self.parts.updater, self.parts.casting
+        losses = self._accumulate(micro_batches, step=step, first_pass=0)
+        if self.parts.attack is not None:
+            self._attack(self.parts.attack, micro_batches, step=step)
+        self.parts.replicas.reduce(list(updater.parameters.values()))
+        # The replicas of a stage now have the same gradients: one of them counts.
+        square = updater.gradient_square() if self.world.replica == 0 else 0.0
+        *all_losses, total_square = self.world.control.sum(np.append(losses, square))
+        norm = math.sqrt(total_square) / casting.scale if total_square >= 0 else math.nan
+        is_finite = bool(np.isfinite(all_losses).all()) and math.isfinite(norm)
+        learning_rate = self.parts.learning_rate(step)
+        try:
+            if is_finite:
+                updater.scale_gradients(updater.clip_factor(norm) / casting.scale)
+                updater.step(learning_rate)
+            could_mend = casting.record(is_finite=is_finite)
+            self.skipped.record(step, micro_batches, np.array(all_losses), is_finite, could_mend, updater)
+        finally:
+            updater.clear_gradients()
+        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
+        num_tokens = sum(self._count_tokens(batch) for batch in micro_batches)
+        return StepResult(float(np.sum(all_losses)), norm, learning_rate, num_rows, num_tokens, not is_finite)
+
+    def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
+        """Float32 logits [rows, ...] of each micro-batch, in turn, on every rank."""
+        return forward_together(self.parts.rounds, micro_batches, self.world)
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """All weights of the model on rank 0; nothing on the others."""
+        return gather_arrays(self.stack.state(), self.world)
+
+    def load_weights(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Set the weights to those that rank 0 gives."""
+        self.stack.load_state(scatter_arrays(weights, self.stack.canonical_parameters(), self.world))
+
+    def state(self) -> EngineState:
+        """A copy of weights, optimizer and loss scale; arrays on rank 0 only."""
+        optimizer = gather_arrays(self.parts.updater.state(), self.world)
+        return EngineState(self.weights(), optimizer, self.parts.casting.state())
+
+    def load_state(self, state: EngineState) -> None:
+        """Go on from a state that `state` gave; arrays are taken from rank 0."""
+        self.load_weights(state.weights)
+        names = set(self.parts.updater.parameters)
+        arrays = scatter_arrays(state.optimizer, names, self.world, is_wanted=_belongs_to)
+        self.parts.updater.load_state(arrays)
+        self.parts.casting.load_state(state.scalars)
+
+    def _accumulate(self, micro_batches: Sequence[MicroBatch], *, step: int, first_pass: int) -> np.ndarray:
+        """Add the gradients of this replica's micro-batches; the losses known here, at their places in the step."""
+        num_passes, replicas = self.parts.objective.num_passes, self.world.grid.replicas
+        mine = [
+            index for index, batch in enumerate(micro_batches)
+            if index % replicas == self.world.replica and len(batch.input_ids)
+        ]  # fmt: skip
+        keys = [DropoutKey(self.seed, step, index, first_pass) for index in range(len(micro_batches))]
+        work = [Work(micro_batches[i], tuple(keys[i].plus(n) for n in range(num_passes))) for i in mine]
+        losses = np.zeros(len(micro_batches))
+        losses[mine] = self.parts.rounds.accumulate(work, self._loss_of(micro_batches), scale=self.parts.casting.scale)
+        return losses
+
+    def _loss_of(self, micro_batches: Sequence[MicroBatch]) -> Callable[[paddle.Tensor, MicroBatch], paddle.Tensor]:
+        objective = self.parts.objective
+        weight = sum(objective.loss.weight(_targets(batch)) for batch in micro_batches)
+        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
+
+        def loss_of(logits: paddle.Tensor, batch: MicroBatch) -> paddle.Tensor:
+            targets = paddle.to_tensor(_targets(batch))
+            return objective.share(logits, targets, weight=weight, num_rows=num_rows)
+
+        return loss_of
+
+    def _attack(self, attack: Attack, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
+        """A second round with the embeddings moved along the gradient of the whole step."""
+        self.world.control.meet()
+        gradient, norm = None, 0.0
+        if attack.table is not None:
+            own = paddle.zeros_like(attack.table) if attack.table.grad is None else attack.table.grad
+            gradient = self.parts.replicas.summed_copy(own)
+            norm = math.sqrt(float((gradient.astype("float64") ** 2).sum()))
+        norm = float(self.world.control.sum(np.array([norm]))[0])
+        if not math.isfinite(norm) or norm == 0.0:
+            return
+        num_passes = self.parts.objective.num_passes
+        if attack.table is None or gradient is None:
+            self._accumulate(micro_batches, step=step, first_pass=num_passes)
+            return
+        with attack.moved(gradient):
+            self._accumulate(micro_batches, step=step, first_pass=num_passes)
+
+    def _count_tokens(self, batch: MicroBatch) -> int:
+        return int((batch.input_ids != self.stack.config.pad_token_id).sum())
+
+
+def _targets(batch: MicroBatch) -> np.ndarray:
+    assert batch.targets is not None, "training rows have targets"
+    return batch.targets
+
+
+def _belongs_to(name: str, parameters: set[str]) -> bool:
+    return name.rpartition(".")[0] in parameters
