@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ernie_pp.partition.simulate import Timeline
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -56,6 +58,18 @@ class Mistake:
 
 
 @dataclass(frozen=True)
+class PlanPicture:
+    """How a run was cut: the simulated step, the planned peak of each stage, and what was measured of both."""
+
+    timeline: Timeline
+    stage_bytes: Sequence[int]
+    facts: Sequence[tuple[str, str]] = ()
+    limit_bytes: int | None = None
+    measured: Timeline | None = None
+    measured_bytes: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
 class Content:
     """One run's report. `headline` is the figure people look for, with its interval; `facts` are (name, value)."""
 
@@ -69,4 +83,5 @@ class Content:
     confusion: Confusion | None = None
     histograms: Sequence[Histogram] = ()
     mistakes: Sequence[Mistake] = ()
+    plan: PlanPicture | None = None
     settings: str = ""  # the resolved config, as YAML

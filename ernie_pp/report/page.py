@@ -11,7 +11,8 @@ from ernie_pp.report.charts import draw_curve, draw_histogram
 from ernie_pp.report.content import Content
 from ernie_pp.report.mistakes import draw_mistakes
 from ernie_pp.report.tables import draw_confusion, draw_table
-from ernie_pp.report.values import escape_text, escape_visibly
+from ernie_pp.report.timeline import draw_plan
+from ernie_pp.report.values import escape_text, escape_visibly, list_facts
 
 _FOLDER = Path(__file__).parent
 
@@ -38,15 +39,12 @@ def _read(name: str) -> str:
 
 
 def _head(content: Content) -> str:
-    facts = "".join(
-        f"<div><dt>{escape_visibly(name)}</dt><dd>{escape_visibly(value)}</dd></div>" for name, value in content.facts
-    )
     notes = "".join(f"<li>{escape_visibly(note)}</li>" for note in content.notes)
     return (
         f'<h1>{escape_visibly(content.title)}</h1><p class="headline">{escape_visibly(content.headline)}</p>'
         f'<p class="interval">{escape_visibly(content.headline_note)}</p>'
         + (f'<ul class="notes">{notes}</ul>' if notes else "")
-        + (f'<dl class="facts">{facts}</dl>' if facts else "")
+        + list_facts(content.facts)
     )
 
 
@@ -60,6 +58,8 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
         yield "confusion", "Confusion", draw_confusion(content.confusion)
     if content.histograms:
         yield "lengths", "Lengths", f'<div class="figures">{"".join(map(draw_histogram, content.histograms))}</div>'
+    if content.plan is not None:
+        yield "plan", "Plan", draw_plan(content.plan)
     yield "mistakes", "Most confident mistakes", draw_mistakes(content.mistakes)
     if content.settings:
         settings = f"<summary>As resolved for this run</summary><pre>{escape_visibly(content.settings)}</pre>"

@@ -6,6 +6,7 @@ import html
 import math
 import numbers
 import re
+from collections.abc import Iterable
 
 # Characters a browser drops, hides or obeys (control, zero-width, direction, lone surrogates, non-characters).
 # Tab and line feed are shown as they are; U+200C, U+200D and U+FE0F build emoji and scripts.
@@ -29,6 +30,14 @@ def escape_visibly(text: str) -> str:
         parts.append(f'<span class="unseen">{_name(match[0])}</span>')
         end = match.end()
     return "".join([*parts, html.escape(text[end:])])
+
+
+def list_facts(facts: Iterable[tuple[str, str]]) -> str:
+    """Names and values as a list of definitions; nothing where there are none."""
+    pairs = "".join(
+        f"<div><dt>{escape_visibly(name)}</dt><dd>{escape_visibly(value)}</dd></div>" for name, value in facts
+    )
+    return f'<dl class="facts">{pairs}</dl>' if pairs else ""
 
 
 def show_value(value: object, *, percent: bool = False) -> str:

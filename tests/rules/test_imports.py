@@ -24,7 +24,7 @@ ALLOWED = {
     "parallel": {"data", "errors", "models"},
     "training": {"bounded", "config", "data", "durable", "errors", "machine", "models", "parallel", "progress"},
     "export": {"bounded", "durable", "errors", "machine", "models", "text"},
-    "report": {"durable"},
+    "report": {"byte_sizes", "durable", "partition"},
     "tasks": {"config", "data", "errors", "models", "progress", "report", "text"},
     "serving": {"choices", "data", "errors", "export", "machine", "tasks", "text"},
 }
