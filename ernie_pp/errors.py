@@ -52,3 +52,14 @@ class PeerLost(RunError):
     def __init__(self, rank: int, what: str = "is gone") -> None:
         super().__init__(f"rank {rank}", what, "Its own message says why.")
         self.rank = rank
+
+
+class RanksFailed(ErniePPError):
+    """A run of many processes has ended badly: the failed ranks' own messages, the first failure first, and its code.
+
+    The text is one line that names the rank.
+    """
+
+    def __init__(self, line: str, *, messages: tuple[str, ...], exit_code: int) -> None:
+        super().__init__(line, "")
+        self.messages, self.exit_code = messages, exit_code

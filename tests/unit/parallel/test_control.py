@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ def _free_address():
         return f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def _together(num_ranks, work, *, address=None):
+def _together(num_ranks: int, work: Callable[[Any], Any], *, address: str | None = None) -> list[Any]:
     """What `work(star)` gives on every rank, each in a thread of its own; an error is given as a value."""
     address = address or _free_address()
 

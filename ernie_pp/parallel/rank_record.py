@@ -1,0 +1,62 @@
+"""The word that a failed rank leaves for the launcher: what it has to say, and whether it was the cause."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ernie_pp.errors import PeerLost
+
+# What Paddle's transports say of a peer that has gone.
+_TRANSPORT = re.compile(r"gloo|Connection (reset|closed) by peer|Broken pipe|TCPStore|TCP connection", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class RankRecord:
+    """One rank's end. `is_secondary`: it only lost another rank. `time` is the machine's monotonic clock, seconds."""
+
+    rank: int
+    code: int
+    text: str
+    is_secondary: bool
+    time: float
+
+
+def build_record(rank: int, *, code: int, text: str, error: BaseException | None) -> RankRecord:
+    """The record of a failure that happens now; `text` is what a user should see of it."""
+    return RankRecord(rank, code, text, is_secondary=_is_secondary(error), time=time.monotonic())
+
+
+def record_path(folder: Path, rank: int) -> Path:
+    """Where a rank leaves its record."""
+    return folder / f"rank-{rank}.json"
+
+
+def write_record(folder: Path, record: RankRecord) -> None:
+    """Leave a record, whole or not at all; OSError where it cannot be written."""
+    path = record_path(folder, record.rank)
+    temporary = path.with_suffix(".tmp")
+    try:
+        temporary.write_text(json.dumps(asdict(record), ensure_ascii=False), encoding="utf-8", errors="replace")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_record(folder: Path, rank: int) -> RankRecord | None:
+    """The record of a rank; None where it has left none that can be read."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return RankRecord(**json.loads(record_path(folder, rank).read_text(encoding="utf-8")))
+    return None
+
+
+def _is_secondary(error: BaseException | None) -> bool:
+    if isinstance(error, (PeerLost, ConnectionError)):
+        return True
+    # Paddle's C++ side has no error class of its own for it.
+    return isinstance(error, (RuntimeError, OSError)) and bool(_TRANSPORT.search(str(error)))

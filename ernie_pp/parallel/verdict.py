@@ -1,0 +1,84 @@
+"""Which rank failed first, and what the user is told of it: plain values."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ernie_pp.errors import PeerLost
+from ernie_pp.parallel.rank_record import RankRecord
+
+_MEMORY = " (often: there was not enough memory)"
+
+
+@dataclass(frozen=True)
+class RankEnd:
+    """How one rank ended: its exit code (negative: the signal that killed it), when, and its record if it left one."""
+
+    rank: int
+    code: int
+    time: float
+    record: RankRecord | None = None
+
+    @property
+    def is_cause(self) -> bool:
+        """Whether it can be the cause of others' ends."""
+        return self.order[0] == 0
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Causes first, by time; then what may be a consequence, ranks that left too early, ranks that lost others."""
+        if self.record is not None:
+            return (3 if self.record.is_secondary else 0, self.record.time)
+        if self.code == 0:
+            return (2, self.time)
+        # Paddle's C++ side aborts when it loses a peer.
+        if self.code == -signal.SIGABRT or self.code > 0:
+            return (3 if self.code == PeerLost.exit_code else 1, self.time)
+        return (0, self.time)
+
+    @property
+    def exit_code(self) -> int:
+        """The run's exit code where this end is its cause; never 0."""
+        if self.code < 0:
+            return 128 - self.code
+        return 1 if self.code in (0, PeerLost.exit_code) else self.code
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The rank that failed first, what happened to it in one phrase, and the messages to show, the first one first."""
+
+    first: RankEnd
+    phrase: str
+    messages: tuple[str, ...]
+
+
+def judge(ends: Sequence[RankEnd]) -> Verdict:
+    """The verdict on ranks that have ended (not by us) while others had not, or with an exit code other than 0."""
+    first, *others = sorted(ends, key=lambda end: end.order)
+    causes = [end for end in others if end.is_cause]
+    messages = [end.record.text for end in (first, *causes) if end.record is not None and end.record.text]
+    return Verdict(first, _phrase(first), tuple(messages))
+
+
+def _phrase(end: RankEnd) -> str:
+    if end.record is not None:
+        if end.record.is_secondary:
+            return "lost another rank, and none says why"
+        return f"failed first (exit code {end.code if end.code > 0 else end.record.code})"
+    if end.code < 0:
+        return f"was killed by {_signal_name(-end.code)}{_MEMORY if end.code == -signal.SIGKILL else ''}"
+    if end.code == 0:
+        return "ended (exit code 0) while the other ranks still needed it"
+    if end.code > 128:
+        return f"was stopped by {_signal_name(end.code - 128)}"
+    return f"ended with exit code {end.code} and said nothing"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
