@@ -50,7 +50,7 @@ class Part(nn.Layer):
                     values = self._recompute(layer, values, keys)
                 else:
                     values = self._run(layer, values, keys)
-        return values
+        return _handed_on(values)
 
     def _next_keys(self) -> Keys:
         keys = self._keys[self._index]
@@ -71,6 +71,16 @@ class Part(nn.Layer):
             return self._run(block, (again, mask), keys)[0]
 
         return recompute(run, hidden, preserve_rng_state=False), mask
+
+
+def _handed_on(values: Any) -> Any:
+    """What goes to the next part: Fleet frees it once it is sent, and the mask is still needed to recompute blocks."""
+    if isinstance(values, paddle.Tensor):
+        return values
+    hidden, mask = values
+    copy = mask.clone()
+    copy.stop_gradient = True
+    return hidden, copy
 
 
 def input_tensors(batch: MicroBatch, *, num_passes: int = 1) -> tuple[paddle.Tensor, paddle.Tensor]:

@@ -38,6 +38,7 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout) -> Pi
     if world.is_cpu or layout.virtual_stages > 1:
         is_ring = layout.virtual_stages > 1
         pipeline._p2p_helper = FleetLinks(open_neighbours(world, is_ring=is_ring))
+        pipeline._dynamic_shape = False  # Fleet's own way to exchange shapes; our messages say theirs
     # Our losses are in `loss`; Fleet's broadcast of their mean would wait for late stages, which gloo does for 30 s.
     pipeline._broadcast_final_loss = lambda *_: None
     return PipelineRounds(pipeline, parts, loss, world=world)
@@ -94,6 +95,7 @@ class PipelineRounds:
 
     def _start(self, num_micro_batches: int) -> None:
         self.pipeline.accumulate_steps = num_micro_batches
+        self.pipeline._init_user_hooks()  # places for hooks, one a micro-batch
         self.pipeline.set_virtual_pipeline_rank(0)
 
     def _inputs(self, work: Sequence[Work]) -> Iterator[tuple[Any, Any]]:

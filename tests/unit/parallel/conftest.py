@@ -20,9 +20,7 @@ NUM_ROWS, LENGTH, NUM_LABELS, VOCAB_SIZE = 12, 10, 3, 60
 def make_engine() -> Callable[..., StepEngine]:
     """Builds an engine over two blocks, 32 wide; keywords beyond `loss` and `dropout` are train settings."""
 
-    def make(
-        *, loss: ClassificationLoss | None = None, dropout: float = 0.0, **settings: object
-    ) -> StepEngine:
+    def make(*, loss: ClassificationLoss | None = None, dropout: float = 0.0, **settings: object) -> StepEngine:
         sizes = SizesConfig(vocab="unused", num_layers=2, hidden_size=32, num_heads=2, max_positions=64)
         loaded = load_encoder(ModelConfig(sizes=sizes, dropout=dropout), vocab_size=VOCAB_SIZE, pad_id=0, seed=1)
         stack = build_classifier(loaded, num_labels=NUM_LABELS, seed=1)

@@ -10,7 +10,7 @@ from ernie_pp.parallel.place import Place, check_grid, find_place
 
 
 def _wiring(num_ranks=3, **changes):
-    settings = {"nonce": "abc", "parent": 12, "records": Path("/run/ranks"), "threads": 2, "is_cpu": False, **changes}
+    settings = {"nonce": "abc", "parent": 12, "records": Path("/run/ranks"), "threads": 2, **changes}
     return Wiring(num_ranks=num_ranks, ports=range(20000, 20002 + num_ranks), **settings)
 
 
@@ -74,5 +74,3 @@ def test_every_rank_has_an_endpoint_of_its_own():
     ends = [environment["PADDLE_CURRENT_ENDPOINT"] for environment in environments]
     assert environments[0]["PADDLE_TRAINER_ENDPOINTS"].split(",") == ends and len(set(ends)) == 3
     assert {environment["PADDLE_MASTER"] for environment in environments} == {"127.0.0.1:20001"}
-    assert "PADDLE_DISTRI_BACKEND" not in environments[0]
-    assert rank_environment({}, _wiring(is_cpu=True), rank=0)["PADDLE_DISTRI_BACKEND"] == "gloo"
