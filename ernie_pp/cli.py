@@ -11,13 +11,16 @@ import sys
 import typing
 import warnings
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from ernie_pp import __version__
 from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
 from ernie_pp.durable import told_as_unwritable
-from ernie_pp.errors import ErniePPError
+from ernie_pp.errors import ErniePPError, RanksFailed
 from ernie_pp.machine.signals import blocked_signals
 from ernie_pp.machine.streams import let_go, set_up_streams
+from ernie_pp.parallel.child import follow_parent, leave, leave_word, traceback_of
+from ernie_pp.parallel.place import find_place, is_rank
 
 
 def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
@@ -30,6 +33,8 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     stopping = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     handlers = {number: signal.signal(number, _stop) for number in stopping}
     try:
+        if is_rank(os.environ):
+            _run_rank(arguments)
         return _run(arguments)
     finally:
         # The work is over: while Python shuts down a signal may end it at once.
@@ -43,22 +48,50 @@ def _run(arguments: argparse.Namespace) -> int:
     """The exit code of the work, once what went wrong is told."""
     try:
         return arguments.run(arguments)
-    except ErniePPError as error:
-        _tell(f"{type(error).__name__}: {error}")
+    except RanksFailed as error:
+        for message in (*error.messages, str(error)):
+            _tell(message)
         return error.exit_code
-    except BrokenPipeError:
-        return 128 + signal.SIGPIPE  # the reader of our output has gone; there is nobody to tell
-    except OSError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        explained = _explain(error)
+        if explained is None:
+            raise
+        code, text = explained
+        if text:
+            _tell(text)
+        return code
+
+
+def _run_rank(arguments: argparse.Namespace) -> NoReturn:
+    """The work of one process of many: the one that started it tells what went wrong, the first failure first."""
+    place = find_place(os.environ)
+    follow_parent(place)
+    signal.signal(signal.SIGTERM, _stop_quietly)
+    try:
+        code = arguments.run(arguments)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 1
+    except BaseException as error:
+        code, text = _explain(error) or (1, traceback_of(error))
+        leave_word(place, code=code, text=text, error=error)
+    leave(code)
+
+
+def _explain(error: BaseException) -> tuple[int, str] | None:
+    """Exit code and message of what a user can understand; None for a fault of our code, which needs its traceback."""
+    if isinstance(error, ErniePPError):
+        return error.exit_code, f"{type(error).__name__}: {error}"
+    if isinstance(error, BrokenPipeError):
+        return 128 + signal.SIGPIPE, ""  # the reader of our output has gone; there is nobody to tell
+    if isinstance(error, OSError):
         # The system refused something that nobody foresaw: no fault of our code, so no traceback.
         names = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
-        _tell(f"{type(error).__name__}: {names + ': ' if names else ''}{error.strerror or error}")
-        return 1
-    except MemoryError as error:
-        _tell(f"MemoryError: there is not enough memory{f': {error}' if str(error) else ''}")
-        return 1
-    except KeyboardInterrupt:
-        _tell("stopped")
-        return 128 + signal.SIGINT
+        return 1, f"{type(error).__name__}: {names + ': ' if names else ''}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return 1, f"MemoryError: there is not enough memory{f': {error}' if str(error) else ''}"
+    if isinstance(error, KeyboardInterrupt):
+        return 128 + signal.SIGINT, "stopped"
+    return None
 
 
 def _show(text: str) -> None:
@@ -78,6 +111,10 @@ def _stop(number: int, _frame: object) -> None:
     # Not by print: the signal may have come in the middle of another one.
     with contextlib.suppress(OSError):
         os.write(2, f"stopped by {signal.Signals(number).name}\n".encode())
+    raise SystemExit(128 + number)
+
+
+def _stop_quietly(number: int, _frame: object) -> None:
     raise SystemExit(128 + number)
 
 
@@ -206,7 +243,9 @@ def _train(arguments: argparse.Namespace) -> int:
     with blocked_signals():
         from ernie_pp.jobs.train import run_training
 
-    _show(run_training(arguments.config, arguments.overrides, task=arguments.task))
+    summary = run_training(arguments.config, arguments.overrides, task=arguments.task, quiet=arguments.quiet)
+    if summary:  # of many processes one has it
+        _show(summary)
     return 0
 
 

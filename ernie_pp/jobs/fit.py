@@ -19,7 +19,8 @@ from ernie_pp.jobs.splits import Split
 from ernie_pp.jobs.trained import CHECK_ROWS
 from ernie_pp.models.ernie import paddlenlp_config
 from ernie_pp.models.stack import ErnieStack
-from ernie_pp.parallel.engine import Engine
+from ernie_pp.parallel.step import StepEngine
+from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
 from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.logits import compute_logits
@@ -41,14 +42,29 @@ class Outcome:
     evaluation: Evaluation
 
 
+@dataclass(frozen=True)
+class Model:
+    """The stack, of which a rank keeps its own layers only, and the size of the whole."""
+
+    stack: ErnieStack
+    num_parameters: int
+
+
 class Fit:
-    """Trains one stack on a run's rows."""
+    """Trains one stack on a run's rows, on every rank of `world`; rank 0 writes."""
 
     def __init__(
-        self, config: RunConfig, prepared: Prepared, *, stack: ErnieStack, engine: Engine, folder: RunFolder
+        self,
+        config: RunConfig,
+        prepared: Prepared,
+        *,
+        model: Model,
+        engine: StepEngine,
+        folder: RunFolder,
+        world: World,
     ) -> None:
-        self.config, self.prepared, self.folder = config, prepared, folder
-        self.stack, self.engine = stack, engine
+        self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
+        self.model, self.engine = model, engine
 
     def run(self, record: RunRecord) -> Outcome:
         """The best dev evaluation; its model stands in best/."""
@@ -77,11 +93,14 @@ class Fit:
         return Outcome(step, evaluation.values[name], logits, decoding, evaluation)
 
     def _keep(self, best: Outcome) -> None:
+        weights = self.engine.weights()
+        if not self.world.is_writer:
+            return
         task = self.prepared.task
         save_model_folder(
             self.folder.best,
-            weights=self.stack.state(),
-            config=paddlenlp_config(self.stack, labels=task.label_names),
+            weights=weights,
+            config=paddlenlp_config(self.model.stack, labels=task.label_names),
             settings=build_model_settings(
                 self.config, task, decoding=best.decoding, step=best.step, dev=best.evaluation.to_json()
             ),

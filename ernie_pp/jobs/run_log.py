@@ -7,7 +7,7 @@ import fcntl
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import RunError
@@ -58,7 +58,7 @@ def open_run_log(path: Path, *, hold: bool) -> Iterator[RunLog]:
         file = open(path, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 (closed below)
     log = RunLog(file, path)
     try:
-        _lock(file, path)
+        lock_run(file, path.parent)
         if not hold:
             log.begin()
         LOG.addHandler(log)
@@ -69,12 +69,18 @@ def open_run_log(path: Path, *, hold: bool) -> Iterator[RunLog]:
             file.close()
 
 
-def _lock(file: TextIO, path: Path) -> None:
-    """Hold the run folder until the file is closed, or this process has ended in whatever way."""
+def check_unlocked(path: Path) -> None:
+    """RunError where another run is writing this run.log."""
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        lock_run(file, path.parent)
+
+
+def lock_run(file: TextIO | BinaryIO | int, folder: Path) -> None:
+    """Hold a run folder by an open file of it until that is closed, or this process has ended in whatever way."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         what = "another run is training in this folder"
-        raise RunError(str(path.parent), what, "Choose another output_dir, or wait for its end.") from error
+        raise RunError(str(folder), what, "Choose another output_dir, or wait for its end.") from error
     except OSError:
-        LOG.debug("%s: this file system has no locks", path)
+        LOG.debug("%s: this file system has no locks", folder)

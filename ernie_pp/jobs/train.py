@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig, check_config, load_config
 from ernie_pp.errors import ConfigError
+from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import open_run_log
 from ernie_pp.jobs.start import start_paddle
+from ernie_pp.parallel.place import Place, check_grid, find_place
 from ernie_pp.training.run_folder import RunFolder
 
 
-def run_training(path: str, overrides: Sequence[str], *, task: str | None = None) -> str:
-    """Run one config to the end and return the summary for the screen."""
+def run_training(path: str, overrides: Sequence[str], *, task: str | None = None, quiet: bool = False) -> str:
+    """Run one config to the end and return the summary for the screen.
+
+    A grid of more than one process is started here, unless this process is one of them; the summary is then empty
+    but for rank 0. `quiet` is for the processes that are started.
+    """
+    place = find_place(os.environ)
     config = load_config(path, overrides, task=task)
     check_config(config, source=path)
     if not config.output_dir.strip():
         raise ConfigError("output_dir", "is empty, expected the name of a folder", "Name one: output_dir=runs/first")
+    grid = grid_of(config.parallel)
+    check_grid(place, stages=grid.stages, replicas=grid.replicas)
     folder = RunFolder(config.output_dir)
-    folder.prepare(overwrite=config.overwrite, inputs=_inputs(config, path))
-    with open_run_log(folder.text_log, hold=folder.has_results()) as log:
+    # Ranks of ours come when the folder is ready; only one of the others may look: results may stand there soon.
+    if place.kind != "ours" and place.is_writer:
+        folder.prepare(overwrite=config.overwrite, inputs=_inputs(config, path))
+    if place.kind == "alone" and grid.num_ranks > 1:
+        launch_ranks(config, folder, grid, quiet=quiet)
+        return ""
+    return _run_here(config, folder, place)
+
+
+def _run_here(config: RunConfig, folder: RunFolder, place: Place) -> str:
+    """The run's work, or this rank's share of it."""
+    log_file = open_run_log(folder.text_log, hold=folder.has_results()) if place.is_writer else nullcontext()
+    with log_file as log:
         setup = start_paddle(config.cpu)
         # Imports Paddle at its top, so it must come after the start.
         from ernie_pp.jobs.training_run import run
 
-        return run(config, folder, setup, log=log)
+        return run(config, folder, setup, place=place, log=log)
 
 
 def _inputs(config: RunConfig, path: str) -> dict[str, str]:

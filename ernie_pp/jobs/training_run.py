@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import cast
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count
-from ernie_pp.jobs.fit import Fit, Outcome
+from ernie_pp.jobs.fit import Fit, Model, Outcome
+from ernie_pp.jobs.joining import layout_of, open_world, writer_first
+from ernie_pp.jobs.no_record import NoRecord
 from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
@@ -19,6 +23,8 @@ from ernie_pp.jobs.run_log import RunLog
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
+from ernie_pp.parallel.place import Place
+from ernie_pp.parallel.world import World
 from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
 from ernie_pp.tasks.interface import Evaluation
@@ -31,25 +37,57 @@ from ernie_pp.training.run_folder import RunFolder
 LOG = logging.getLogger("ernie_pp")
 
 
-def run(config: RunConfig, folder: RunFolder, setup: CpuSetup, *, log: RunLog) -> str:
-    """Train, measure, report, export; returns the summary for the screen."""
+def run(
+    config: RunConfig, folder: RunFolder, setup: CpuSetup, *, place: Place | None = None, log: RunLog | None = None
+) -> str:
+    """Train, measure, report, export; returns the summary for the screen.
+
+    Every rank calls it and does its share of the computing. Rank 0 has `log`, writes the run folder and returns the
+    summary, the others return nothing.
+    """
     start = time.monotonic()
     device = set_device(config.device)
     check_precision(config.train, device=device)
-    cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else folder.cache
-    prepared = prepare(config, cache=cache)
-    warn_of_overlap(prepared)
-    fit = _build_fit(config, prepared, folder)
-    log.begin()
-    _begin(config, folder, prepared)
-    with RunRecord(folder.log, folder.visualdl, gpu=device == "gpu") as record:
+    world = open_world(place or Place(), config.parallel, is_cpu=device == "cpu")
+    prepared = _prepare(config, folder, world)
+    fit = _build_fit(config, prepared, folder, world)
+    if log is not None:
+        log.begin()
+        _begin(config, folder, prepared)
+    with _open_record(folder, is_writer=log is not None, gpu=device == "gpu") as record:
         best = fit.run(record)
     figures = _measure_all(fit, best)
-    write_results(prepared, folder, best, figures)
-    facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
-    story = Story(figures, record.history, facts)
+    summary = ""
+    if log is not None:
+        facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
+        story = Story(figures, record.history, facts)
+        summary = _hand_over(config, prepared, folder, best=best, story=story)
+    # Nobody leaves before all is written: a rank that is gone would be missed.
+    world.control.meet()
+    world.control.close()
+    return summary
+
+
+def _prepare(config: RunConfig, folder: RunFolder, world: World) -> Prepared:
+    """The rows, read and tokenized by rank 0; the others then find the tokens in the cache."""
+    cache = Path(config.data.cache_dir) if config.data.cache_dir is not None else folder.cache
+    with writer_first(world):
+        prepared = prepare(config, cache=cache)
+        if world.is_writer:
+            warn_of_overlap(prepared)
+    return prepared
+
+
+def _open_record(folder: RunFolder, *, is_writer: bool, gpu: bool) -> RunRecord:
+    # A record that takes everything and writes nothing stands for it on the other ranks.
+    return RunRecord(folder.log, folder.visualdl, gpu=gpu) if is_writer else cast(RunRecord, NoRecord())
+
+
+def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best: Outcome, story: Story) -> str:
+    """Write the results, the report and the bundle; the summary for the screen."""
+    write_results(prepared, folder, best, story.figures)
     write_report(folder.report, build_content(config, prepared, best=best, story=story))
-    return "\n".join([summarize(figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
+    return "\n".join([summarize(story.figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
 
 
 def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
@@ -68,14 +106,18 @@ def _export(config: RunConfig, folder: RunFolder) -> str:
     return f"{folder.bundle} ({describe_parity(parity)})"
 
 
-def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder) -> Fit:
-    stack = _build_stack(config, prepared)
+def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: World) -> Fit:
+    # A named model is downloaded: once, not by all at the same time.
+    with writer_first(world) if config.model.name is not None else nullcontext():
+        stack = _build_stack(config, prepared)
     train_rows = prepared.splits["train"].rows
     length = plan_length(len(train_rows), config.train)
     LOG.info("training: %d steps, %d an epoch", length.num_steps, length.steps_per_epoch)
     loss = prepared.task.build_loss(prepared.splits["train"].targets)
-    engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps)
-    return Fit(config, prepared, stack=stack, engine=engine, folder=folder)
+    model = Model(stack, num_parameters=sum(parameter.size for parameter in stack.parameters()))
+    layout = layout_of(config.parallel, num_layers=len(stack.layers))
+    engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps, world=world, layout=layout)
+    return Fit(config, prepared, model=model, engine=engine, folder=folder, world=world)
 
 
 def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
@@ -91,21 +133,28 @@ def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
 
 
 def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
-    """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baseline (on dev)."""
-    task, splits = fit.prepared.task, fit.prepared.splits
+    """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baseline (on dev).
+
+    Every rank takes part in computing; what needs one process only is done by rank 0, and the others have no figures.
+    """
+    task, splits, is_writer = fit.prepared.task, fit.prepared.splits, fit.world.is_writer
     figures = {"dev": best.evaluation}
     if "test" in splits:
-        fit.stack.load_state(load_classifier(fit.folder.best).state())
-        figures["test"] = task.measure(fit.logits(splits["test"]), splits["test"].targets, best.decoding)
+        fit.engine.load_weights(load_classifier(fit.folder.best).state() if is_writer else {})
+        logits = fit.logits(splits["test"])
+        if is_writer:
+            figures["test"] = task.measure(logits, splits["test"].targets, best.decoding)
+    if not is_writer:
+        return {}
     baseline = task.measure_baseline(splits["train"].examples, splits["dev"].examples, best.decoding)
     return figures if baseline is None else {**figures, "baseline": baseline}
 
 
 def _facts(config: RunConfig, prepared: Prepared, fit: Fit, setup: CpuSetup) -> dict[str, str]:
     model = config.model.name or config.model.path or "random weights"
-    sizes = fit.stack.config
-    num_parameters = sum(parameter.size for parameter in fit.stack.parameters())
-    shape = f"{sizes.num_hidden_layers} layers, {sizes.hidden_size} wide, {num_parameters / 1e6:.1f} M parameters"
+    sizes = fit.model.stack.config
+    size = f"{fit.model.num_parameters / 1e6:.1f} M parameters"
+    shape = f"{sizes.num_hidden_layers} layers, {sizes.hidden_size} wide, {size}"
     rows = ", ".join(f"{len(split.rows)} {name}" for name, split in prepared.splits.items())
     machine = describe_machine()
     versions = ", ".join(f"{name} {machine[name]}" for name in machine if name.startswith("paddle"))

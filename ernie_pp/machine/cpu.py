@@ -103,6 +103,15 @@ def set_threads(wanted: int | None) -> int:
     return count
 
 
+def threads_per_process(num_processes: int, *, wanted: int | None) -> int:
+    """Math threads of each of so many processes on this machine: as wanted, else an equal share of the cores.
+
+    OMP_NUM_THREADS of the environment, often set for whole machines, lowers the share and does not raise it.
+    """
+    share = max(1, count_cores() // num_processes)
+    return wanted or min(share, _threads_of_environment() or share)
+
+
 def _threads_of_environment() -> int | None:
     given = os.environ.get("OMP_NUM_THREADS", "")
     if not given:

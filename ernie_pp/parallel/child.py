@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import traceback
+from typing import NoReturn
 
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.rank_record import build_record, write_record
@@ -45,7 +46,7 @@ def traceback_of(error: BaseException) -> str:
     return "".join(traceback.format_exception(error)).rstrip()
 
 
-def leave(code: int) -> None:
+def leave(code: int) -> NoReturn:
     """End this process now: Paddle's own end may wait for ranks that are gone, or crash when all is done."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):

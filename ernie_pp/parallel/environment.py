@@ -26,7 +26,6 @@ class Wiring:
     parent: int  # process id
     records: Path
     threads: int
-    is_cpu: bool  # known to compute on CPUs
 
 
 def rank_environment(base: Mapping[str, str], wiring: Wiring, *, rank: int) -> dict[str, str]:
@@ -34,7 +33,6 @@ def rank_environment(base: Mapping[str, str], wiring: Wiring, *, rank: int) -> d
     control, store, *own = wiring.ports
     endpoints = [f"{HOST}:{port}" for port in own]
     count, number = str(wiring.num_ranks), str(rank)
-    backend = {"PADDLE_DISTRI_BACKEND": "gloo"} if wiring.is_cpu else {}
     return {
         **{name: value for name, value in base.items() if not _is_foreign(name)},
         place.RANK: number,
@@ -56,7 +54,6 @@ def rank_environment(base: Mapping[str, str], wiring: Wiring, *, rank: int) -> d
         "PADDLE_RANK_IN_NODE": number,
         "FLAGS_selected_gpus": number,
         "OMP_NUM_THREADS": str(wiring.threads),
-        **backend,
     }
 
 

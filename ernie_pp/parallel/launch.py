@@ -45,7 +45,6 @@ class Launch:
     grid: Grid
     folder: Path
     threads: int = 1
-    is_cpu: bool = False
     grace_s: float = 5.0
 
 
@@ -89,7 +88,6 @@ class _Ranks:
             parent=os.getpid(),
             records=run.folder.absolute(),
             threads=run.threads,
-            is_cpu=run.is_cpu,
         )
         for rank in range(run.grid.num_ranks):
             if stops.count:

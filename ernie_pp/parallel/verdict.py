@@ -59,7 +59,8 @@ def judge(ends: Sequence[RankEnd]) -> Verdict:
     """The verdict on ranks that have ended (not by us) while others had not, or with an exit code other than 0."""
     first, *others = sorted(ends, key=lambda end: end.order)
     causes = [end for end in others if end.is_cause]
-    messages = [end.record.text for end in (first, *causes) if end.record is not None and end.record.text]
+    # Ranks that find the same thing wrong at the same step say the same.
+    messages = {end.record.text: None for end in (first, *causes) if end.record is not None and end.record.text}
     return Verdict(first, _phrase(first), tuple(messages))
 
 

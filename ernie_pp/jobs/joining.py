@@ -1,0 +1,50 @@
+"""Joining the other processes of a run, and doing in turn what one process must do first."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+
+from ernie_pp.config import ParallelConfig
+from ernie_pp.jobs.ranks import grid_of
+from ernie_pp.parallel.control import open_star
+from ernie_pp.parallel.environment import HOST
+from ernie_pp.parallel.join import join_world
+from ernie_pp.parallel.place import Place
+from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.world import World
+
+
+def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World:
+    """The world of this process; every rank calls it, after Paddle was told its device."""
+    grid = grid_of(parallel)
+    if place.kind == "alone":
+        return World(is_cpu=is_cpu)
+    if is_cpu:
+        os.environ["PADDLE_DISTRI_BACKEND"] = "gloo"  # else Paddle makes no process groups on CPUs
+    control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
+    # Paddle lists the flags that differ from its defaults.
+    with contextlib.redirect_stderr(io.StringIO()):
+        return join_world(grid, control, host=HOST, is_cpu=is_cpu)
+
+
+def layout_of(parallel: ParallelConfig, *, num_layers: int) -> Layout:
+    """The cut that the settings give; else one of equal numbers of layers."""
+    num_parts = parallel.stages * parallel.virtual_stages
+    starts = parallel.boundaries or [part * num_layers // num_parts for part in range(num_parts)]
+    recomputed = range(1, num_layers - 1) if parallel.recompute == "all" else ()
+    if not isinstance(parallel.recompute, str):
+        recomputed = [block + 1 for block in parallel.recompute]
+    return Layout((*starts[:num_parts], num_layers), frozenset(recomputed), parallel.virtual_stages, parallel.schedule)
+
+
+@contextlib.contextmanager
+def writer_first(world: World) -> Iterator[None]:
+    """Rank 0 does the work of the block, then all others at once, which find what it has left on the disk."""
+    if not world.is_writer:
+        world.control.meet()
+    yield
+    if world.is_writer:
+        world.control.meet()

@@ -1,0 +1,60 @@
+"""Starting the processes of a run whose grid has more than one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ernie_pp.config import ParallelConfig, RunConfig, dump_config
+from ernie_pp.durable import told_as_unwritable, write_text
+from ernie_pp.jobs.run_log import check_unlocked, lock_run
+from ernie_pp.machine import threads_per_process
+from ernie_pp.parallel.launch import Launch, launch
+from ernie_pp.parallel.topology import Grid
+from ernie_pp.training.run_folder import RunFolder
+
+LOG = logging.getLogger("ernie_pp")
+# In the run folder: the ranks' settings and logs, and the word that a failed one leaves.
+RANKS = "ranks"
+
+
+def grid_of(parallel: ParallelConfig) -> Grid:
+    """The grid that the settings ask for."""
+    return Grid(parallel.stages, parallel.replicas, parallel.rank_order)
+
+
+def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: bool) -> None:
+    """Run the whole job in `grid.num_ranks` processes; what one of them fails with is raised as RanksFailed."""
+    check_unlocked(folder.text_log)
+    ranks = folder.root / RANKS
+    with told_as_unwritable(ranks):
+        ranks.mkdir(exist_ok=True)
+    with _held(ranks):
+        settings = ranks / "config.yaml"
+        # All ranks read the same, whatever happens to the user's file meanwhile.
+        write_text(settings, dump_config(config))
+        threads = threads_per_process(grid.num_ranks, wanted=config.cpu.threads)
+        LOG.info("%d stages x %d replicas: %d processes", grid.stages, grid.replicas, grid.num_ranks)
+        launch(Launch(_command(settings, quiet=quiet), grid, ranks, threads=threads))
+
+
+def _command(settings: Path, *, quiet: bool) -> list[str]:
+    # A script's own process does not look for modules in the current folder, where a user may have a random.py.
+    as_script = getattr(sys.modules.get("__main__"), "__spec__", None) is None and sys.version_info >= (3, 11)
+    words = ["train", *(["--quiet"] if quiet else []), "--config", str(settings)]
+    return [sys.executable, *(["-P"] if as_script else []), "-m", "ernie_pp.cli", *words]
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep another run out of the folder until the block ends, or this process does in whatever way."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        lock_run(descriptor, folder.parent)
+        yield
+    finally:
+        os.close(descriptor)
