@@ -20,7 +20,7 @@ ALLOWED = {
     "text": {"bounded", "choices", "durable", "errors"},
     "data": {"choices", "durable", "errors", "nearest", "text"},
     "models": {"bounded", "config", "errors", "nearest"},
-    "partition": set(),
+    "partition": {"byte_sizes", "errors"},
     "parallel": {"data", "durable", "errors", "models"},
     "training": {"bounded", "config", "data", "durable", "errors", "machine", "models", "parallel", "progress"},
     "export": {"bounded", "durable", "errors", "machine", "models", "text"},

@@ -1,0 +1,121 @@
+"""A cut of the stack, with what it costs; the best one there is for given settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from ernie_pp.partition.bottleneck import Row, best_within, smallest_worst
+from ernie_pp.partition.order import held_chunks
+from ernie_pp.partition.parts import Parts
+from ernie_pp.partition.recompute import Choice
+
+# Sums in another order round otherwise; no bound shall be missed by that.
+_ROUNDING = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Contiguous parts of the layers; part `chunk * stages + stage` is a stage's chunk."""
+
+    boundaries: tuple[int, ...]  # 0, the first layer of each further part, the number of layers
+    recomputed: tuple[int, ...]  # layer indexes
+    stage_forward_s: tuple[float, ...]  # of each part, one micro-batch
+    stage_backward_s: tuple[float, ...]  # with the second forward pass of recomputed layers
+    stage_bytes: tuple[int, ...]  # of each stage at its fullest moment, Paddle itself counted
+    slowest_s: float  # both passes of the slowest part and what it waits for from its neighbours
+
+
+def best_cut(parts: Parts) -> Cut | None:
+    """The cut with the least `slowest_s`, of equal ones one with the least memory; None where nothing fits.
+
+    With virtual stages under a memory limit the chunks of a stage share its memory, and the shares are tried, not
+    searched: the cut fits, and where the limit does not bind it is the best.
+    """
+    cut = _best_in_rooms(parts)
+    if cut is None or _fits(parts, cut):
+        return cut
+    for shares in (_shares_of_need(parts, cut), [1 / parts.pipeline.virtual_stages] * parts.num_parts):
+        parts.set_room(None)
+        parts.set_room([room * share for room, share in zip(parts.rooms, shares, strict=True)])
+        shared = _best_in_rooms(parts)
+        if shared is not None:
+            return shared
+    return None
+
+
+def cut_at(parts: Parts, boundaries: tuple[int, ...]) -> Cut | None:
+    """The costs of given boundaries; None where a part does not fit."""
+    spans = list(zip(range(parts.num_parts), boundaries, boundaries[1:], strict=False))
+    choices = [parts.choice(*span) for span in spans]
+    if any(choice is None for choice in choices):
+        return None
+    chosen = [choice for choice in choices if choice is not None]
+    layers, device = parts.costs.layers, parts.costs.device
+    forward_s = [sum(layer.forward_s for layer in layers[start:end]) for _, start, end in spans]
+    backward_s = [sum(layer.backward_s for layer in layers[start:end]) for _, start, end in spans]
+    state = [sum(layer.parameter_bytes for layer in layers[start:end]) * device.state_factor for _, start, end in spans]
+    return Cut(
+        boundaries,
+        tuple(start + bit for (_, start, end), choice in zip(spans, chosen, strict=True) for bit in _bits(choice)),
+        tuple(forward_s),
+        tuple(seconds + choice.added_s for seconds, choice in zip(backward_s, chosen, strict=True)),
+        tuple(ceil(device.base_bytes + need) for need in _stage_needs(parts, state, chosen)),
+        max(parts.time_s(*span) for span in spans),
+    )
+
+
+def least_needs(parts: Parts) -> list[float]:
+    """Bytes each stage needs in the cut, and with the recomputing, that asks the least of the fullest part."""
+    row = Row(parts.num_layers, parts.num_parts, parts.least_bytes, parts.least_bytes)
+    worst = smallest_worst(row, ceiling=parts.most_bytes() * _ROUNDING)
+    assert worst is not None, "there is a cut for any memory"
+    found = best_within(row, worst, value=parts.least_bytes)
+    assert found is not None, "the search has met this cut before"
+    return _least_stage_needs(parts, found[1])
+
+
+def _best_in_rooms(parts: Parts) -> Cut | None:
+    row = Row(parts.num_layers, parts.num_parts, parts.time_s, parts.least_s)
+    slowest_s = smallest_worst(row, ceiling=parts.most_s() * _ROUNDING)
+    if slowest_s is None:
+        return None
+    found = best_within(row, slowest_s, value=parts.needed_bytes)
+    assert found is not None, "the search has met this cut before"
+    return cut_at(parts, found[1])
+
+
+def _fits(parts: Parts, cut: Cut) -> bool:
+    limit = parts.wanted.memory_bytes
+    return limit is None or max(cut.stage_bytes) <= limit
+
+
+def _shares_of_need(parts: Parts, cut: Cut) -> list[float]:
+    """Of the memory of its stage, what each part gets: by the least that the cut's parts need."""
+    spans = zip(range(parts.num_parts), cut.boundaries, cut.boundaries[1:], strict=False)
+    needs = [parts.least_bytes(*span) for span in spans]
+    width = parts.pipeline.num_stages
+    return [need / (sum(needs[part % width :: width]) or 1) for part, need in enumerate(needs)]
+
+
+def _least_stage_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
+    spans = zip(range(parts.num_parts), boundaries, boundaries[1:], strict=False)
+    needs = [parts.least_bytes(*span) for span in spans]
+    width = parts.pipeline.num_stages
+    return [parts.costs.device.base_bytes + sum(needs[stage::width]) for stage in range(width)]
+
+
+def _stage_needs(parts: Parts, state: list[float], chosen: list[Choice]) -> list[float]:
+    width, needs = parts.pipeline.num_stages, []
+    for stage in range(width):
+        mine = chosen[stage::width]
+        kept = max(
+            sum(count * choice.kept_bytes for count, choice in zip(counts, mine, strict=True))
+            for counts in held_chunks(parts.pipeline, stage)
+        )
+        needs.append(sum(state[stage::width]) + kept + max(choice.working_bytes for choice in mine))
+    return needs
+
+
+def _bits(choice: Choice) -> list[int]:
+    return [bit for bit in range(choice.layers.bit_length()) if choice.layers >> bit & 1]

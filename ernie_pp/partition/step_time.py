@@ -1,0 +1,44 @@
+"""Seconds of a whole optimizer step: the pipeline's timeline, the replicas' gradients, the update."""
+
+from __future__ import annotations
+
+from ernie_pp.partition.costs import StackCosts
+from ernie_pp.partition.cut import Cut
+from ernie_pp.partition.order import Pipeline
+from ernie_pp.partition.simulate import Timeline, simulate
+
+
+def cut_timeline(costs: StackCosts, cut: Cut, pipeline: Pipeline) -> Timeline:
+    """The timeline of a cut."""
+    return simulate(
+        pipeline.schedule,
+        forward_s=cut.stage_forward_s,
+        backward_s=cut.stage_backward_s,
+        transfer_s=cut_transfers(costs, cut),
+        num_stages=pipeline.num_stages,
+        num_micro_batches=pipeline.num_micro_batches,
+        virtual_stages=pipeline.virtual_stages,
+    )
+
+
+def cut_transfers(costs: StackCosts, cut: Cut) -> tuple[float, ...]:
+    """Seconds of one message over each boundary."""
+    return tuple(costs.link.transfer_s(costs.layers[end - 1].output_bytes) for end in cut.boundaries[1:-1])
+
+
+def after_timeline_s(costs: StackCosts, cut: Cut, pipeline: Pipeline, *, replicas: int) -> float:
+    """What follows the last backward pass, on the stage with the most weights; the stages do it at once."""
+    sizes = [
+        sum(layer.parameter_bytes for layer in costs.layers[start:end])
+        for start, end in zip(cut.boundaries, cut.boundaries[1:], strict=False)
+    ]
+    width, device = pipeline.num_stages, costs.device
+    most = max(sum(sizes[stage::width]) for stage in range(width))
+    # In a ring each replica sends its gradients round in shares, once to sum them and once to spread the sums.
+    reduce_s = 2 * (replicas - 1) / replicas * most / device.reduce_bytes_per_s
+    return most * device.update_s_per_byte + reduce_s + device.step_s
+
+
+def step_seconds(costs: StackCosts, cut: Cut, pipeline: Pipeline) -> float:
+    """A step of one replica."""
+    return cut_timeline(costs, cut, pipeline).step_s + after_timeline_s(costs, cut, pipeline, replicas=1)
