@@ -14,9 +14,13 @@ from ernie_pp.config.schema import RunConfig
 Problem = tuple[str, str]
 
 
-def check_config(config: RunConfig, *, source: str) -> None:
-    """Raise one ConfigError that lists every contradiction and every key without effect in a training run."""
-    rules = (_place_rules, _model_rules, _data_rules, _cls_rules, _train_rules, grid_rules)
+def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> None:
+    """Raise one ConfigError that lists every contradiction and every key without effect in a training run.
+
+    Where its rows are may be left open by what reads none.
+    """
+    sources = (_source_rules,) if needs_data else ()
+    rules = (_place_rules, _model_rules, *sources, _data_rules, _cls_rules, _train_rules, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
@@ -44,11 +48,14 @@ def _model_rules(config: RunConfig) -> Iterator[str]:
         yield f"text.max_length {config.text.max_length} is over model.sizes.max_positions {model.sizes.max_positions}"
 
 
+def _source_rules(config: RunConfig) -> Iterator[str]:
+    for name in ("train", "dev"):
+        if getattr(config.data, name) is None:
+            yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
+
+
 def _data_rules(config: RunConfig) -> Iterator[str]:
     data = config.data
-    for name in ("train", "dev"):
-        if getattr(data, name) is None:
-            yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
     sources = [source for source in (data.train, data.dev, data.test) if source]
     if data.format not in ("auto", "datasets") and any(may_be_dataset(source, "auto") for source in sources):
         yield f"data.format is {data.format}, but a {DATASET_PREFIX} source or a folder is named"

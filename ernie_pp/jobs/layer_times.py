@@ -7,16 +7,16 @@ From its figures to the end of its input it goes on computing, so that the other
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import Any
 
 from ernie_pp.config import CpuConfig, ModelConfig, SizesConfig, TrainConfig
+from ernie_pp.jobs.answers import own_stdout
 from ernie_pp.jobs.start import start_paddle
 
 # Blocks are alike: two show what one takes with others before and behind it.
@@ -26,7 +26,7 @@ _UPDATES = 5
 
 def main() -> None:
     """Answer one request."""
-    answers = _own_stdout()
+    answers = own_stdout()
     request = json.loads(sys.stdin.readline())
     start_paddle(CpuConfig.model_validate(request["cpu"]))
     loaded_bytes = _resident_bytes()
@@ -38,13 +38,6 @@ def main() -> None:
     figures.update(update_s_per_byte=update(), loaded_bytes=loaded_bytes)
     answers.write(json.dumps(figures) + "\n")
     _go_on(profile.run)
-
-
-def _own_stdout() -> TextIO:
-    """Standard output for us alone: what libraries print goes to standard error."""
-    own = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    return own
 
 
 def _build(request: Mapping[str, Any]) -> tuple[Any, Callable[[], float]]:
