@@ -15,7 +15,7 @@ _STORES: list[Any] = []  # alive as long as their groups
 def set_up_gloo(host: str) -> None:
     """To be called once, before Paddle's first process group; `host` is where other ranks reach this process."""
     # Paddle 3.3 sets it for devices only, and PipelineLayer reads it.
-    ParallelEnv._device_id = 0
+    ParallelEnv._device_id = 0  # type: ignore[attr-defined]
     original = collective._new_process_group_impl
 
     def new_group(

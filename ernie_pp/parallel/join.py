@@ -1,14 +1,21 @@
-"""Joining the processes of a run: our own connections, then Paddle's process groups."""
+"""Joining the processes of a run: our own connections, and Paddle's process groups."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import secrets
+import socket
 from typing import Any
 
 import paddle.distributed as dist
+from paddle.base import core
 from paddle.distributed import fleet
 
-from ernie_pp.parallel.control import Control
+from ernie_pp.parallel.control import Control, open_star
 from ernie_pp.parallel.gloo import set_up_gloo
+from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
 
@@ -17,22 +24,55 @@ _AXES = {
     "fleet": ["dp", "pp", "sharding", "sep", "mp"],
     "stages": ["pp", "dp", "sharding", "sep", "mp"],
 }
+_ENDPOINT = "PADDLE_CURRENT_ENDPOINT"
+_KEY = "ernie_pp/control"
 
 
-def join_world(grid: Grid, control: Control, *, host: str, is_cpu: bool) -> World:
+def join_world(grid: Grid, place: Place, *, is_cpu: bool) -> World:
     """The world of this process; all ranks call this, after Paddle was told its device."""
-    if grid.num_ranks == 1:
+    if place.num_ranks == 1:
         return World(is_cpu=is_cpu)
-    if is_cpu:
-        set_up_gloo(host)
-    fleet.init(is_collective=True, strategy=_strategy(grid))
-    group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
+    host = _own_host(place)
+    if place.kind == "ours":
+        control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
+        _init_paddle(grid, host=host, is_cpu=is_cpu)
+    else:
+        _init_paddle(grid, host=host, is_cpu=is_cpu)
+        control = _agree_on_control(place, host)
     assert dist.get_rank() == control.rank, "Paddle and we count the ranks alike"
+    group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
     return World(grid, control, group if grid.replicas > 1 else None, host, is_cpu)
 
 
+def _own_host(place: Place) -> str:
+    """Where other ranks reach this process: loopback for those that we started, all on this machine."""
+    if place.kind == "ours":
+        return "127.0.0.1"
+    return os.environ.get(_ENDPOINT, "127.0.0.1:0").rpartition(":")[0]
+
+
+def _init_paddle(grid: Grid, *, host: str, is_cpu: bool) -> None:
+    if is_cpu:
+        os.environ["PADDLE_DISTRI_BACKEND"] = "gloo"  # else Paddle makes no process groups on CPUs
+        set_up_gloo(host)
+    # Paddle lists the flags that differ from its defaults.
+    with contextlib.redirect_stderr(io.StringIO()):
+        fleet.init(is_collective=True, strategy=_strategy(grid))
+
+
+def _agree_on_control(place: Place, host: str) -> Control:
+    """Under another launcher: rank 0 says in Paddle's store where it listens."""
+    store = core.create_or_get_global_tcp_store()
+    if place.rank == 0:
+        with socket.create_server((host, 0)) as server:
+            port = server.getsockname()[1]
+        store.set(_KEY, f"{host}:{port} {secrets.token_hex(32)}")
+    address, nonce = bytes(store.get(_KEY)).decode().split()
+    return open_star(place.rank, place.num_ranks, address=address, nonce=nonce)
+
+
 def _strategy(grid: Grid) -> Any:
-    strategy = fleet.DistributedStrategy()
+    strategy: Any = fleet.DistributedStrategy()
     strategy.hybrid_configs = {
         "dp_degree": grid.replicas,
         "pp_degree": grid.stages,

@@ -106,7 +106,7 @@ def _write(connection: socket.socket, kind: Kind, message: Message) -> None:
     connection.sendall(_HEADER.pack(_KINDS.index(kind), len(text)) + text)
     for array in message.arrays:
         if array.nbytes:
-            connection.sendall(memoryview(np.ascontiguousarray(array)).cast("B"))
+            connection.sendall(_bytes_of(np.ascontiguousarray(array)))
 
 
 def _read(connection: socket.socket) -> tuple[Kind, Message]:
@@ -123,8 +123,12 @@ def _read_array(connection: socket.socket, dtype: str, shape: Sequence[int]) -> 
         raise ValueError(f"an array of shape {list(shape)}")
     array = np.empty(shape, np.dtype(dtype))
     if array.nbytes:
-        _fill(connection, memoryview(array).cast("B"))
+        _fill(connection, _bytes_of(array))
     return array
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return memoryview(array.data).cast("B")
 
 
 def _read_bytes(connection: socket.socket, size: int) -> bytes:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle.distributed import fleet
-from paddle.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer
+from paddle.distributed.fleet.meta_parallel.parallel_layers.pp_layers import LayerDesc, PipelineLayer
+from paddle.distributed.fleet.model import distributed_model
 
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.fleet_links import FleetLinks
@@ -34,7 +35,7 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout) -> Pi
         num_virtual_pipeline_stages=layout.virtual_stages,
     )
     _choose_schedule(layout, num_stages=world.grid.stages)
-    pipeline = fleet.distributed_model(model)
+    pipeline: Any = distributed_model(model)
     if world.is_cpu or layout.virtual_stages > 1:
         is_ring = layout.virtual_stages > 1
         pipeline._p2p_helper = FleetLinks(open_neighbours(world, is_ring=is_ring))
@@ -77,7 +78,12 @@ class PipelineRounds:
         if not work:
             return iter(())
         logits: list[np.ndarray] = []
-        hook = self.parts[-1].register_forward_post_hook(lambda _, __, output: logits.append(_to_array(output)))
+
+        def keep(_: object, __: object, output: Any) -> Any:
+            logits.append(_to_array(output))
+            return output
+
+        hook = self.parts[-1].register_forward_post_hook(keep)
         filled = self._fill(work)
         self._start(len(filled))
         self.pipeline.eval()

@@ -44,7 +44,7 @@ class ReplicaGroup:
 
     group: Any
     control: Control
-    dtype: str = "float32"
+    dtype: Any = "float32"
 
     def reduce(self, parameters: Sequence[paddle.Tensor]) -> None:
         """Sum in few large messages, once every rank has its last gradient."""

@@ -54,7 +54,7 @@ def build_engine(
 def build_forward(stack: ErnieStack, *, config: TrainConfig) -> LocalRounds:
     """What computes `stack` as its training run did, in this process, on the device Paddle is set to."""
     casting = _prepare(stack, config)
-    return LocalRounds(Part(stack.layers, state=stack.dropout_state, casting=casting))
+    return LocalRounds(Part(list(stack.layers), state=stack.dropout_state, casting=casting))
 
 
 def _prepare(stack: ErnieStack, config: TrainConfig) -> Precision:

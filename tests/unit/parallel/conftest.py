@@ -59,8 +59,8 @@ def gradients() -> Callable[..., dict[str, np.ndarray]]:
         updater, caught = engine.parts.updater, {}
         original = updater.step
 
-        def record(_: float) -> None:
-            caught.update({name: p.grad.numpy().copy() for name, p in updater.parameters.items()})
+        def record(learning_rate: float) -> None:
+            caught.update({name: np.array(p.grad) for name, p in updater.parameters.items()})
 
         updater.step = record
         engine.train_step(batches, step=step)

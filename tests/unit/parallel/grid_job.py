@@ -8,8 +8,8 @@ from ernie_pp.config.schema import ModelConfig, ParallelConfig, SizesConfig, Tra
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
-from ernie_pp.parallel.control import open_star
 from ernie_pp.parallel.join import join_world
+from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.topology import Grid, Layout
 from ernie_pp.parallel.world import World
@@ -20,10 +20,10 @@ VOCAB_SIZE, NUM_LABELS = 60, 3
 
 def join(spec: dict, rank: int, num_ranks: int) -> World:
     """The world of one rank."""
-    paddle.set_device("cpu")
-    control = open_star(rank, num_ranks, address=f"127.0.0.1:{spec['control_port']}", nonce="test")
+    paddle.device.set_device("cpu")
+    place = Place("ours", rank, num_ranks, f"127.0.0.1:{spec['control_port']}", "test")
     grid = Grid(spec["stages"], spec["replicas"], spec["rank_order"])
-    return join_world(grid, control, host="127.0.0.1", is_cpu=True)
+    return join_world(grid, place, is_cpu=True)
 
 
 def run(case: dict, world: World) -> dict[str, np.ndarray]:

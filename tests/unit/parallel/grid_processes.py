@@ -41,7 +41,7 @@ def run_grid(
 
 
 def _start(stack: ExitStack, path: Path, rank: int) -> subprocess.Popen:
-    log = stack.enter_context(Path(f"{path}.{rank}.log").open("w"))
+    log = stack.enter_context(Path(f"{path}.{rank}.log").open("w"))  # noqa: SIM115 (in the stack)
     words = [sys.executable, "-m", "tests.unit.parallel.grid_rank", str(path), str(rank)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = stack.enter_context(subprocess.Popen(words, cwd=ROOT, env=environment, stdout=log, stderr=log))
