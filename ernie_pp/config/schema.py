@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting, Truncate
 from ernie_pp.byte_sizes import parse_bytes
+from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting, Truncate
 
 
 def _tuple_from_list(value: object) -> object:
@@ -229,7 +229,8 @@ class ParallelConfig(Section):
         default=1, description="chunks of layers a stage holds; above 1 the schedule is interleaved (3 stages or more)"
     )
     micro_batches: Positive | None = Field(
-        default=None, description="micro-batches of one step and replica; none: as train.micro_batch_tokens cuts them"
+        default=None,
+        description="micro-batches of one step and replica; none: by train.micro_batch_tokens, 4 x stages or more",
     )
     boundaries: Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] | None = Field(
         default=None,
@@ -237,7 +238,7 @@ class ParallelConfig(Section):
     )
     recompute: Literal["none", "all", "auto"] | Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] = Field(
         default="none",
-        description="blocks computed again in the backward pass: none, all, as memory asks for, or their numbers from 0",
+        description="blocks computed again in the backward pass: none, all, auto (as memory asks), or their numbers",
     )
     memory: Annotated[str, BeforeValidator(_memory_of_text)] | None = Field(
         default=None, description="most memory of one process, e.g. 16GiB; none: what the device has"

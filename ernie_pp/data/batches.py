@@ -48,6 +48,42 @@ def cut_micro_batches(lengths: np.ndarray, rows: np.ndarray, *, max_tokens: int)
     return micro_batches
 
 
+@dataclass(frozen=True)
+class StepCut:
+    """How the rows of a step are cut: `replicas` share them, each as a pipeline of `stages`.
+
+    `micro_batches` of one replica; None: as few as the budget of tokens allows, and with stages enough to fill them.
+    """
+
+    max_tokens: int
+    stages: int = 1
+    replicas: int = 1
+    micro_batches: int | None = None
+
+    @property
+    def least(self) -> int:
+        """Fewest micro-batches of one replica that make its pipeline worth having: three in four stages busy."""
+        return 1 if self.stages == 1 else 4 * self.stages
+
+
+def cut_step(lengths: np.ndarray, rows: np.ndarray, cut: StepCut) -> list[np.ndarray]:
+    """The micro-batches of one step; replica r of R computes those at r, r + R, r + 2 R and so on.
+
+    They do not depend on the rank, and one process gives the same results for the same list.
+    """
+    if cut.micro_batches is not None:
+        return cut_equal_micro_batches(lengths, rows, num_micro_batches=cut.micro_batches * cut.replicas)
+    if cut.stages * cut.replicas == 1:
+        return cut_micro_batches(lengths, rows, max_tokens=cut.max_tokens)
+    check_token_budget(lengths[rows], max_tokens=cut.max_tokens)
+    count = cut.replicas * max(1, min(cut.least, len(rows) // cut.replicas))
+    while True:
+        parts = cut_equal_micro_batches(lengths, rows, num_micro_batches=count)
+        if all(len(part) * int(lengths[part].max(initial=0)) <= cut.max_tokens for part in parts):
+            return parts
+        count += cut.replicas
+
+
 def cut_equal_micro_batches(lengths: np.ndarray, rows: np.ndarray, *, num_micro_batches: int) -> list[np.ndarray]:
     """Exactly `num_micro_batches` of like lengths, as a pipeline needs; sizes differ by one row at most.
 

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from ernie_pp.config import RunConfig, TrainConfig
-from ernie_pp.data.batches import MicroBatch, build_micro_batch, cut_micro_batches
+from ernie_pp.data.batches import MicroBatch, StepCut, build_micro_batch, cut_step
 from ernie_pp.data.order import order_steps
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
@@ -99,11 +99,12 @@ def train(
 
 
 def _steps(rows: TokenRows, config: RunConfig, pad_id: int) -> Iterator[list[MicroBatch]]:
-    train = config.train
+    train, grid = config.train, config.parallel
+    cut = StepCut(train.micro_batch_tokens, grid.stages, grid.replicas, grid.micro_batches)
     sizes = {"batch_size": train.batch_size, "bucket_batches": train.bucket_batches}
     for epoch in itertools.count():
         for step_rows in order_steps(rows.lengths, **sizes, seed=config.seed, epoch=epoch):
-            parts = cut_micro_batches(rows.lengths, step_rows, max_tokens=train.micro_batch_tokens)
+            parts = cut_step(rows.lengths, step_rows, cut)
             yield [build_micro_batch(rows, part, pad_id=pad_id) for part in parts]
 
 

@@ -4,10 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ernie_pp.data.batches import (
+    StepCut,
     build_micro_batch,
     check_token_budget,
     cut_equal_micro_batches,
     cut_micro_batches,
+    cut_step,
     order_for_evaluation,
 )
 from ernie_pp.data.token_rows import TokenRows
@@ -100,3 +102,30 @@ def test_evaluation_results_go_back_into_the_users_order():
     assert results.tolist() == list(range(1, len(rows) + 1))
     padded = sum(LENGTHS[one].max() * len(one) for one in order_for_evaluation(LENGTHS, max_tokens=512))
     assert padded < 1.1 * LENGTHS.sum()
+
+
+def test_a_step_of_one_process_is_cut_by_the_budget_alone():
+    rows = np.arange(len(LENGTHS))
+    expected = cut_micro_batches(LENGTHS, rows, max_tokens=64)
+    found = cut_step(LENGTHS, rows, StepCut(64))
+    assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+
+
+@pytest.mark.parametrize("cut", [StepCut(64, 2, 1), StepCut(64, 1, 3), StepCut(40, 4, 2), StepCut(10**6, 3, 2)])
+def test_a_step_of_a_grid_gives_each_replica_as_many_micro_batches_within_the_budget(cut):
+    lengths = np.random.default_rng(0).integers(1, 33, 37)
+    rows = np.arange(5, 37)
+    parts = cut_step(lengths, rows, cut)
+    assert sorted(np.concatenate(parts)) == rows.tolist()
+    assert len(parts) % cut.replicas == 0
+    assert all(len(part) * lengths[part].max() <= cut.max_tokens for part in parts)
+    assert len(parts) // cut.replicas >= min(cut.least, len(rows) // cut.replicas)
+
+
+def test_micro_batches_that_are_asked_for_are_made_whatever_the_budget():
+    assert len(cut_step(np.full(12, 30), np.arange(12), StepCut(30, 2, 2, micro_batches=3))) == 6
+
+
+def test_fewer_rows_than_replicas_leave_some_without_any():
+    parts = cut_step(np.full(2, 9), np.arange(2), StepCut(64, 2, 3))
+    assert [len(part) for part in parts] == [1, 1, 0]
