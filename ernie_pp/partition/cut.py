@@ -35,13 +35,21 @@ def best_cut(parts: Parts) -> Cut | None:
     cut = _best_in_rooms(parts)
     if cut is None or _fits(parts, cut):
         return cut
-    for shares in (_shares_of_need(parts, cut), [1 / parts.pipeline.virtual_stages] * parts.num_parts):
-        parts.set_room(None)
-        parts.set_room([room * share for room, share in zip(parts.rooms, shares, strict=True)])
+    for shares in (_shares_of_need(parts, cut.boundaries), [1 / parts.pipeline.virtual_stages] * parts.num_parts):
+        _set_shares(parts, shares)
         shared = _best_in_rooms(parts)
         if shared is not None:
             return shared
     return None
+
+
+def cut_along(parts: Parts, boundaries: tuple[int, ...]) -> Cut | None:
+    """The cut of given boundaries, with the least recomputing that makes it fit; None where it does not."""
+    cut = cut_at(parts, boundaries)
+    if cut is None or _fits(parts, cut):
+        return cut
+    _set_shares(parts, _shares_of_need(parts, boundaries))
+    return cut_at(parts, boundaries)
 
 
 def cut_at(parts: Parts, boundaries: tuple[int, ...]) -> Cut | None:
@@ -90,18 +98,26 @@ def _fits(parts: Parts, cut: Cut) -> bool:
     return limit is None or max(cut.stage_bytes) <= limit
 
 
-def _shares_of_need(parts: Parts, cut: Cut) -> list[float]:
-    """Of the memory of its stage, what each part gets: by the least that the cut's parts need."""
-    spans = zip(range(parts.num_parts), cut.boundaries, cut.boundaries[1:], strict=False)
-    needs = [parts.least_bytes(*span) for span in spans]
+def _set_shares(parts: Parts, shares: list[float]) -> None:
+    """Give each part its share of what the limit leaves a device."""
+    parts.set_room(None)
+    parts.set_room([room * share for room, share in zip(parts.rooms, shares, strict=True)])
+
+
+def _shares_of_need(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
+    """Of the memory of its stage, what each part gets: by the least that it needs."""
+    needs = _least_part_needs(parts, boundaries)
     width = parts.pipeline.num_stages
     return [need / (sum(needs[part % width :: width]) or 1) for part, need in enumerate(needs)]
 
 
-def _least_stage_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
+def _least_part_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
     spans = zip(range(parts.num_parts), boundaries, boundaries[1:], strict=False)
-    needs = [parts.least_bytes(*span) for span in spans]
-    width = parts.pipeline.num_stages
+    return [parts.least_bytes(*span) for span in spans]
+
+
+def _least_stage_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
+    needs, width = _least_part_needs(parts, boundaries), parts.pipeline.num_stages
     return [parts.costs.device.base_bytes + sum(needs[stage::width]) for stage in range(width)]
 
 

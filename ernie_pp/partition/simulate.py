@@ -107,7 +107,8 @@ class _Run:
         """Let a stage work until it waits for what nobody has sent yet; the stages that were sent something."""
         reached = set()
         program = self.programs[stage]
-        for verb, work in program[self.next[stage] :]:
+        while self.next[stage] < len(program):
+            verb, work = program[self.next[stage]]
             if verb == "wait":
                 if work not in self.arrivals:
                     break

@@ -3,7 +3,7 @@
 import random
 import time
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -158,6 +158,14 @@ def test_memory_of_interleaved_chunks_is_that_of_the_fullest_moment():
     cut = solve(costs, num_stages=3, num_micro_batches=6, virtual_stages=2)
     assert cut.boundaries == (0, 1, 2, 3, 4, 5, 6)
     assert cut.stage_bytes == (8, 6, 4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(odd_stacks().filter(lambda costs: len(costs.layers) >= 6))
+def test_without_a_limit_the_slowest_chunk_is_as_fast_as_in_any_cut(costs):
+    cut = solve(costs, num_stages=3, num_micro_batches=6, virtual_stages=2)
+    cuts = ((0, *inner, len(costs.layers)) for inner in combinations(range(1, len(costs.layers)), 5))
+    assert cut.slowest_s == min(max(_seconds(costs, *span, ()) for span in pairwise(bounds)) for bounds in cuts)
 
 
 def test_chunks_under_a_limit_recompute_until_their_stage_fits():
