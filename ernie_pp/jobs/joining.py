@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import os
 from collections.abc import Iterator
 
 from ernie_pp.config import ParallelConfig
 from ernie_pp.jobs.ranks import grid_of
-from ernie_pp.parallel.control import open_star
-from ernie_pp.parallel.environment import HOST
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.topology import Layout
@@ -22,12 +18,7 @@ def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World
     grid = grid_of(parallel)
     if place.kind == "alone":
         return World(is_cpu=is_cpu)
-    if is_cpu:
-        os.environ["PADDLE_DISTRI_BACKEND"] = "gloo"  # else Paddle makes no process groups on CPUs
-    control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
-    # Paddle lists the flags that differ from its defaults.
-    with contextlib.redirect_stderr(io.StringIO()):
-        return join_world(grid, control, host=HOST, is_cpu=is_cpu)
+    return join_world(grid, place, is_cpu=is_cpu)
 
 
 def layout_of(parallel: ParallelConfig, *, num_layers: int) -> Layout:
