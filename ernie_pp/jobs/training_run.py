@@ -54,7 +54,7 @@ def run(
     if log is not None:
         log.begin()
         _begin(config, folder, prepared)
-    with _open_record(folder, is_writer=log is not None, gpu=device == "gpu") as record:
+    with _open_record(folder, is_writer=log is not None) as record:
         best = fit.run(record)
     figures = _measure_all(fit, best)
     summary = ""
@@ -78,9 +78,9 @@ def _prepare(config: RunConfig, folder: RunFolder, world: World) -> Prepared:
     return prepared
 
 
-def _open_record(folder: RunFolder, *, is_writer: bool, gpu: bool) -> RunRecord:
+def _open_record(folder: RunFolder, *, is_writer: bool) -> RunRecord:
     # A record that takes everything and writes nothing stands for it on the other ranks.
-    return RunRecord(folder.log, folder.visualdl, gpu=gpu) if is_writer else cast(RunRecord, NoRecord())
+    return RunRecord(folder.log, folder.visualdl) if is_writer else cast(RunRecord, NoRecord())
 
 
 def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best: Outcome, story: Story) -> str:

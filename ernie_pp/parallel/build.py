@@ -10,13 +10,14 @@ from ernie_pp.parallel.part import Autocast, Part
 from ernie_pp.parallel.pipeline import build_pipeline
 from ernie_pp.parallel.replicas import GradientSum, OneReplica, ReplicaGroup
 from ernie_pp.parallel.rounds import Rounds
+from ernie_pp.parallel.stopwatch import Stopwatch
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 
 _DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 
 
-def build_rounds(stack: ErnieStack, *, casting: Autocast, world: World, layout: Layout) -> Rounds:
+def build_rounds(stack: ErnieStack, *, casting: Autocast, world: World, layout: Layout, stopwatch: Stopwatch) -> Rounds:
     """What computes this process's share; `stack` keeps the layers of its stage only."""
     num_layers = len(stack.layers)
     parts = []
@@ -26,7 +27,9 @@ def build_rounds(stack: ErnieStack, *, casting: Autocast, world: World, layout: 
         layers = [stack.layers[index] for index in span]
         parts.append(Part(layers, state=stack.dropout_state, casting=casting, recomputed=recomputed))
     stack.keep([index for span in ranges for index in span])
-    return LocalRounds(parts[0]) if world.grid.stages == 1 else build_pipeline(parts, world=world, layout=layout)
+    if world.grid.stages == 1:
+        return LocalRounds(parts[0], stopwatch)
+    return build_pipeline(parts, world=world, layout=layout, stopwatch=stopwatch)
 
 
 def build_replicas(world: World, *, gradient_type: Literal["fp32", "fp16", "bf16"]) -> GradientSum:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from ernie_pp.data.batches import MicroBatch
+from ernie_pp.parallel.stopwatch import RankTimes
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class StepResult:
     num_rows: int
     num_tokens: int  # real tokens, padding not counted
     is_skipped: bool = False
+    rank_times: tuple[RankTimes, ...] = field(default=(), compare=False)  # by rank
+    peak_bytes: tuple[int, ...] = field(default=(), compare=False)  # most memory held so far, by rank
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import paddle
 
 from ernie_pp.parallel.links import Kind, Message, StageLink
 from ernie_pp.parallel.neighbours import Neighbours
+from ernie_pp.parallel.stopwatch import Stopwatch
 
 Tensors = Any  # a tensor, a tuple of them, or None
 
@@ -20,65 +20,71 @@ Tensors = Any  # a tensor, a tuple of them, or None
 class FleetLinks:
     """Sends return at once; a receive gives what the neighbour has sent, shapes and all."""
 
-    def __init__(self, neighbours: Neighbours) -> None:
-        self.neighbours = neighbours
+    def __init__(self, neighbours: Neighbours, stopwatch: Stopwatch) -> None:
+        self.neighbours, self.stopwatch = neighbours, stopwatch
 
     def recv_forward(self, pp_first_stage: bool, **_: object) -> Tensors:
         """The activations of the stage before."""
-        return None if pp_first_stage else _receive(self.neighbours.previous, "activations")
+        return None if pp_first_stage else self._receive(self.neighbours.previous, "activations")
 
     def recv_backward(self, pp_last_stage: bool, **_: object) -> Tensors:
         """The gradients of what was sent to the stage after."""
-        return None if pp_last_stage else _receive(self.neighbours.following, "gradients")
+        return None if pp_last_stage else self._receive(self.neighbours.following, "gradients")
 
     def send_forward(self, output_tensor: Tensors, pp_last_stage: bool, **_: object) -> None:
         """Activations for the stage after."""
         if not pp_last_stage:
-            _send(self.neighbours.following, "activations", output_tensor)
+            self._send(self.neighbours.following, "activations", output_tensor)
 
     def send_backward(self, input_tensor_grad: Tensors, pp_first_stage: bool, **_: object) -> None:
         """Gradients for the stage before."""
         if not pp_first_stage:
-            _send(self.neighbours.previous, "gradients", input_tensor_grad)
+            self._send(self.neighbours.previous, "gradients", input_tensor_grad)
 
     def send_forward_recv_forward(self, output_tensor: Tensors, recv_prev: bool, **_: object) -> Tensors:
         """One chunk's activations out, the next one's in."""
-        _send(self.neighbours.following, "activations", output_tensor)
+        self._send(self.neighbours.following, "activations", output_tensor)
         return self.recv_forward(not recv_prev)
 
     def send_backward_recv_backward(self, input_tensor_grad: Tensors, recv_next: bool, **_: object) -> Tensors:
         """One chunk's gradients out, the next one's in."""
-        _send(self.neighbours.previous, "gradients", input_tensor_grad)
+        self._send(self.neighbours.previous, "gradients", input_tensor_grad)
         return self.recv_backward(not recv_next)
 
     def send_forward_backward_recv_forward_backward(
         self, output_tensor: Tensors, input_tensor_grad: Tensors, recv_prev: bool, recv_next: bool, **_: object
     ) -> tuple[Tensors, Tensors]:
         """All four directions at once."""
-        _send(self.neighbours.following, "activations", output_tensor)
-        _send(self.neighbours.previous, "gradients", input_tensor_grad)
+        self._send(self.neighbours.following, "activations", output_tensor)
+        self._send(self.neighbours.previous, "gradients", input_tensor_grad)
         return self.recv_forward(not recv_prev), self.recv_backward(not recv_next)
 
     def clear_meta_cache(self) -> None:
         """Every message says its own shapes: there is no cache."""
 
+    def _send(self, link: StageLink | None, kind: Kind, tensors: Tensors) -> None:
+        if tensors is None:
+            return
+        assert link is not None, "Fleet sends along the pipeline only"
+        with self.stopwatch.handing_over():
+            link.send(kind, _message_of(tensors))
 
-def _send(link: StageLink | None, kind: Kind, tensors: Tensors) -> None:
-    if tensors is None:
-        return
-    assert link is not None, "Fleet sends along the pipeline only"
+    def _receive(self, link: StageLink | None, kind: Kind) -> Tensors:
+        assert link is not None, "Fleet receives along the pipeline only"
+        with self.stopwatch.waiting():
+            message = link.receive(kind)
+        with self.stopwatch.handing_over():
+            return _tensors_of(message, is_forward=kind == "activations")
+
+
+def _message_of(tensors: Tensors) -> Message:
     parts = tensors if isinstance(tensors, (tuple, list)) else (tensors,)
-    # Fleet frees an output's memory right after this call: the arrays must be copies.
-    arrays = tuple(np.array(part.numpy(), copy=True) for part in parts)
-    link.send(
-        kind, Message(arrays, tuple(not part.stop_gradient for part in parts), isinstance(tensors, (tuple, list)))
-    )
+    # Fleet frees an output's memory right after it is sent; numpy() makes the copy that goes.
+    arrays = tuple(part.numpy() for part in parts)
+    return Message(arrays, tuple(not part.stop_gradient for part in parts), isinstance(tensors, (tuple, list)))
 
 
-def _receive(link: StageLink | None, kind: Kind) -> Tensors:
-    assert link is not None, "Fleet receives along the pipeline only"
-    message = link.receive(kind)
-    is_forward = kind == "activations"
+def _tensors_of(message: Message, *, is_forward: bool) -> Tensors:
     tensors = tuple(
         paddle.to_tensor(array, stop_gradient=not (is_forward and has_gradient))
         for array, has_gradient in zip(message.arrays, message.has_gradient, strict=True)

@@ -14,7 +14,6 @@ import queue
 import socket
 import struct
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -44,7 +43,6 @@ class StageLink:
 
     def __init__(self, connection: socket.socket, *, peer: int) -> None:
         self.socket, self.peer = connection, peer
-        self.waited_s = 0.0  # by `receive`, since the start
         self._outgoing: queue.SimpleQueue[tuple[Kind, Message] | None] = queue.SimpleQueue()
         self._incoming: dict[Kind, queue.SimpleQueue[Message | Exception]] = {
             kind: queue.SimpleQueue() for kind in _KINDS
@@ -61,9 +59,7 @@ class StageLink:
 
     def receive(self, kind: Kind) -> Message:
         """The next message of a kind, waited for as long as the neighbour lives."""
-        start = time.perf_counter()
         message = self._incoming[kind].get()
-        self.waited_s += time.perf_counter() - start
         if isinstance(message, Exception):
             self._incoming[kind].put(message)  # for the next call
             raise message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import paddle
@@ -11,6 +11,7 @@ import paddle
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.part import Part, input_tensors
 from ernie_pp.parallel.rounds import LossOf, Work
+from ernie_pp.parallel.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class LocalRounds:
     """One micro-batch after the other, forward and at once backward."""
 
     part: Part
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
 
     def accumulate(self, work: Sequence[Work], loss_of: LossOf, *, scale: float) -> np.ndarray:
         """Add the gradients; float64 losses of the micro-batches."""
@@ -27,9 +29,11 @@ class LocalRounds:
         return paddle.stack(losses).numpy().astype(np.float64) if losses else np.zeros(0)
 
     def _one(self, item: Work, loss_of: LossOf, scale: float) -> paddle.Tensor:
-        logits = self.part(input_tensors(item.batch, num_passes=len(item.keys)))
-        loss = loss_of(logits, item.batch)
-        (loss * scale if scale != 1.0 else loss).backward()
+        with self.stopwatch.computing("forward"):
+            logits = self.part(input_tensors(item.batch, num_passes=len(item.keys)))
+            loss = loss_of(logits, item.batch)
+        with self.stopwatch.computing("backward"):
+            (loss * scale if scale != 1.0 else loss).backward()
         return loss.detach()
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:

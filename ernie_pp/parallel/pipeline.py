@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from ernie_pp.parallel.fleet_links import FleetLinks
 from ernie_pp.parallel.neighbours import open_neighbours
 from ernie_pp.parallel.part import Part, input_tensors
 from ernie_pp.parallel.rounds import LossOf, Work
+from ernie_pp.parallel.stopwatch import Kind, Stopwatch
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 
 
-def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout) -> PipelineRounds:
+def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout, stopwatch: Stopwatch) -> PipelineRounds:
     """The parts of this process (one a chunk) in Fleet's pipeline; all ranks call this."""
     num_parts = world.grid.stages * layout.virtual_stages
     own = {world.stage + chunk * world.grid.stages: part for chunk, part in enumerate(parts)}
@@ -38,11 +39,23 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout) -> Pi
     pipeline: Any = distributed_model(model)
     if world.is_cpu or layout.virtual_stages > 1:
         is_ring = layout.virtual_stages > 1
-        pipeline._p2p_helper = FleetLinks(open_neighbours(world, is_ring=is_ring))
+        pipeline._p2p_helper = FleetLinks(open_neighbours(world, is_ring=is_ring), stopwatch)
         pipeline._dynamic_shape = False  # Fleet's own way to exchange shapes; our messages say theirs
     # Our losses are in `loss`; Fleet's broadcast of their mean would wait for late stages, which gloo does for 30 s.
     pipeline._broadcast_final_loss = lambda *_: None
+    pipeline._forward_step = _timed(pipeline, pipeline._forward_step, "forward", stopwatch)
+    pipeline._backward_step = _timed(pipeline, pipeline._backward_step, "backward", stopwatch)
     return PipelineRounds(pipeline, parts, loss, world=world)
+
+
+def _timed(pipeline: Any, step: Callable[..., Any], kind: Kind, stopwatch: Stopwatch) -> Callable[..., Any]:
+    """Fleet's step for one micro-batch and chunk, with its time noted."""
+
+    def timed(*values: Any, **more: Any) -> Any:
+        with stopwatch.computing(kind, chunk=pipeline._virtual_pp_rank or 0):
+            return step(*values, **more)
+
+    return timed
 
 
 def _choose_schedule(layout: Layout, *, num_stages: int) -> None:

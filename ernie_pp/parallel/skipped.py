@@ -11,6 +11,7 @@ import numpy as np
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.errors import NumericError
 from ernie_pp.parallel.control import Control
+from ernie_pp.parallel.step_sum import StepSum
 
 LOG = logging.getLogger("ernie_pp")
 MOST_SKIPPED_IN_A_ROW = 3
@@ -34,20 +35,20 @@ class SkippedSteps:
         self,
         step: int,
         micro_batches: Sequence[MicroBatch],
-        losses: np.ndarray,
-        is_finite: bool,
+        total: StepSum,
+        *,
         could_mend: bool,
         gradients: Gradients,
     ) -> None:
         """NumericError after three bad steps in a row that a lower loss scale would not mend (`could_mend`)."""
-        if is_finite:
+        if total.is_finite:
             self.in_a_row = 0
             return
         self.count += 1
         LOG.warning("step %d: loss or gradient not finite, update skipped (%d so far)", step, self.count)
         self.in_a_row += not could_mend
         if self.in_a_row >= MOST_SKIPPED_IN_A_ROW:
-            raise _error(step, _bad_rows(micro_batches, losses), self._first_bad(gradients))
+            raise _error(step, _bad_rows(micro_batches, total.losses), self._first_bad(gradients))
 
     def _first_bad(self, gradients: Gradients) -> str:
         """The first bad gradient in the order of the ranks; all of them ask at once."""

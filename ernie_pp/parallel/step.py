@@ -20,10 +20,13 @@ from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import EngineState, StepResult
 from ernie_pp.parallel.part import Autocast
+from ernie_pp.parallel.peak import peak_memory_bytes
 from ernie_pp.parallel.replicas import GradientSum
 from ernie_pp.parallel.rounds import Rounds, Work
 from ernie_pp.parallel.sharing import forward_together
 from ernie_pp.parallel.skipped import SkippedSteps
+from ernie_pp.parallel.step_sum import StepSum, sum_step
+from ernie_pp.parallel.stopwatch import Stopwatch
 from ernie_pp.parallel.transfer import gather_arrays, scatter_arrays
 from ernie_pp.parallel.world import World
 
@@ -83,6 +86,7 @@ class StepParts:
     learning_rate: Callable[[int], float]
     rounds: Rounds
     replicas: GradientSum
+    stopwatch: Stopwatch
     attack: Attack | None = None
 
 
@@ -95,28 +99,21 @@ class StepEngine:
 
     def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
         """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
-        updater, casting = self.parts.updater, self.parts.casting
+        updater = self.parts.updater
+        self.parts.stopwatch.start()
         losses = self._accumulate(micro_batches, step=step, first_pass=0)
         if self.parts.attack is not None:
             self._attack(self.parts.attack, micro_batches, step=step)
         self.parts.replicas.reduce(list(updater.parameters.values()))
         # The replicas of a stage now have the same gradients: one of them counts.
-        square = updater.gradient_square() if self.world.replica == 0 else 0.0
-        *all_losses, total_square = self.world.control.sum(np.append(losses, square))
-        norm = math.sqrt(total_square) / casting.scale if total_square >= 0 else math.nan
-        is_finite = bool(np.isfinite(all_losses).all()) and math.isfinite(norm)
-        learning_rate = self.parts.learning_rate(step)
-        try:
-            if is_finite:
-                updater.scale_gradients(updater.clip_factor(norm) / casting.scale)
-                updater.step(learning_rate)
-            could_mend = casting.record(is_finite=is_finite)
-            self.skipped.record(step, micro_batches, np.array(all_losses), is_finite, could_mend, updater)
-        finally:
-            updater.clear_gradients()
-        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
-        num_tokens = sum(self._count_tokens(batch) for batch in micro_batches)
-        return StepResult(float(np.sum(all_losses)), norm, learning_rate, num_rows, num_tokens, not is_finite)
+        scale = self.parts.casting.scale
+        square = updater.gradient_square() / scale**2 if self.world.replica == 0 else 0.0
+        times = self.parts.stopwatch.times()
+        total = sum_step(
+            losses, square, times=times, peak_bytes=peak_memory_bytes(is_cpu=self.world.is_cpu), world=self.world
+        )
+        self._update(total, micro_batches, step=step)
+        return self._result(total, micro_batches, step=step)
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits [rows, ...] of each micro-batch, in turn, on every rank."""
@@ -142,6 +139,30 @@ class StepEngine:
         arrays = scatter_arrays(state.optimizer, names, self.world, is_wanted=_belongs_to)
         self.parts.updater.load_state(arrays)
         self.parts.casting.load_state(state.scalars)
+
+    def _update(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
+        """Change the weights, or skip the step on all ranks."""
+        updater, casting = self.parts.updater, self.parts.casting
+        try:
+            if total.is_finite:
+                updater.scale_gradients(updater.clip_factor(total.norm) / casting.scale)
+                updater.step(self.parts.learning_rate(step))
+            could_mend = casting.record(is_finite=total.is_finite)
+            self.skipped.record(step, micro_batches, total, could_mend=could_mend, gradients=updater)
+        finally:
+            updater.clear_gradients()
+
+    def _result(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
+        return StepResult(
+            float(total.losses.sum()),
+            total.norm,
+            self.parts.learning_rate(step),
+            sum(len(batch.input_ids) for batch in micro_batches),
+            sum(self._count_tokens(batch) for batch in micro_batches),
+            not total.is_finite,
+            total.rank_times,
+            total.peak_bytes,
+        )
 
     def _accumulate(self, micro_batches: Sequence[MicroBatch], *, step: int, first_pass: int) -> np.ndarray:
         """Add the gradients of this replica's micro-batches; the losses known here, at their places in the step."""

@@ -13,6 +13,7 @@ from ernie_pp.parallel.build import build_replicas, build_rounds
 from ernie_pp.parallel.local import LocalRounds
 from ernie_pp.parallel.part import Part
 from ernie_pp.parallel.step import StepEngine, StepParts
+from ernie_pp.parallel.stopwatch import Stopwatch
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 from ernie_pp.training.optim import Optimizer
@@ -36,8 +37,9 @@ def build_engine(
     """
     world, layout, train = world or World(), layout or Layout(), config.train
     precision = _prepare(stack, train)
+    stopwatch = Stopwatch()
     num_blocks = stack.config.num_hidden_layers
-    rounds = build_rounds(stack, casting=precision, world=world, layout=layout)
+    rounds = build_rounds(stack, casting=precision, world=world, layout=layout, stopwatch=stopwatch)
     parameters = stack.canonical_parameters()
     parts = StepParts(
         objective=build_objective(loss, rdrop_alpha=train.rdrop_alpha),
@@ -45,6 +47,7 @@ def build_engine(
         casting=precision,
         learning_rate=partial(learning_rate_at, num_steps=num_steps, config=train),
         rounds=rounds,
+        stopwatch=stopwatch,
         replicas=build_replicas(world, gradient_type=config.parallel.gradient_type),
         attack=Fgm(train.fgm_epsilon, parameters.get(WORD_EMBEDDINGS)) if train.fgm_epsilon > 0 else None,
     )

@@ -6,7 +6,7 @@ import itertools
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
 from ernie_pp.machine import held_signals
 from ernie_pp.parallel.engine import Engine, StepResult
+from ernie_pp.parallel.stopwatch import TIMES
 from ernie_pp.progress import track
 from ernie_pp.training.record import RunRecord
 
@@ -186,8 +187,19 @@ class _Window:
             "tokens_per_s": round(tokens_per_s, 1),
             "num_skipped": len(self.results) - len(losses),
             "step_time_s": round(self.seconds / len(self.results), 4),
-            "peak_memory_bytes": self.record.peak_memory_bytes(),
+            "peak_memory_bytes": max(self.results[-1].peak_bytes, default=0),
+            "ranks": _describe_ranks(self.results),
         }
         self.record.write("train", step, values)
         self.shown = {"loss": f"{loss:.4f}", "tokens/s": f"{tokens_per_s:,.0f}"}
         self.results, self.seconds = [], 0.0
+
+
+def _describe_ranks(results: Sequence[StepResult]) -> list[dict[str, float]]:
+    """Of each rank the mean seconds of a step by what they went into, and its peak memory so far."""
+    described = []
+    for rank, peak in enumerate(results[-1].peak_bytes):
+        times = np.mean([result.rank_times[rank].to_numbers() for result in results], axis=0)
+        seconds = {name: round(float(value), 5) for name, value in zip(TIMES, times, strict=True)}
+        described.append({"rank": rank, **seconds, "peak_memory_bytes": peak})
+    return described

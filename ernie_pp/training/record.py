@@ -6,13 +6,9 @@ import contextlib
 import json
 import logging
 import math
-import resource
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-
-import paddle
 
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.training.home import scratch_home
@@ -23,8 +19,8 @@ LOG = logging.getLogger("ernie_pp")
 class RunRecord:
     """Open log files of one run; use as a context manager."""
 
-    def __init__(self, log: Path, visualdl: Path, *, gpu: bool) -> None:
-        self._gpu, self._path = gpu, log
+    def __init__(self, log: Path, visualdl: Path) -> None:
+        self._path = log
         with told_as_unwritable(log):
             self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
         with told_as_unwritable(visualdl):
@@ -57,13 +53,6 @@ class RunRecord:
                 value = line[name]
                 if isinstance(value, (int, float)) and not isinstance(value, bool):
                     self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
-
-    def peak_memory_bytes(self) -> int:
-        """Most memory this process has held: of the GPU where it computes there, else of the machine."""
-        if self._gpu:
-            return int(paddle.device.cuda.max_memory_allocated())
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _is_writable(value: object) -> bool:

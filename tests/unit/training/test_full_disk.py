@@ -52,7 +52,7 @@ class _Full:
 def test_a_log_that_finds_no_room_ends_in_one_message(tmp_path, part):
     with (
         pytest.raises(RunError, match="cannot be written: No space left"),
-        RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl", gpu=False) as lines,
+        RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl") as lines,
     ):
         setattr(lines, part, _Full())
         lines.write("train", 1, {"loss": 1.0})
@@ -62,7 +62,7 @@ def test_a_home_that_cannot_be_written_keeps_no_run_from_its_log(tmp_path):
     code = f"""
 from pathlib import Path
 from ernie_pp.training.record import RunRecord
-with RunRecord(Path({str(tmp_path)!r}, "log.jsonl"), Path({str(tmp_path)!r}, "vdl"), gpu=False) as record:
+with RunRecord(Path({str(tmp_path)!r}, "log.jsonl"), Path({str(tmp_path)!r}, "vdl")) as record:
     record.write("train", 1, {{"loss": 1.0}})
 """
     environment = {**os.environ, "HOME": "/proc/none"}
@@ -72,7 +72,7 @@ with RunRecord(Path({str(tmp_path)!r}, "log.jsonl"), Path({str(tmp_path)!r}, "vd
 
 def test_a_log_that_cannot_be_opened_is_told(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="cannot be written"):
-        RunRecord(tmp_path / "none" / "log.jsonl", tmp_path / "vdl", gpu=False)
+        RunRecord(tmp_path / "none" / "log.jsonl", tmp_path / "vdl")
     monkeypatch.setattr(record, "_open_scalars", _Full().write)
     with pytest.raises(RunError, match="vdl\n  cannot be written"):
-        RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl", gpu=False)
+        RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl")
