@@ -17,6 +17,7 @@ from ernie_pp import __version__
 from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ErniePPError, RanksFailed
+from ernie_pp.jobs.device_kinds import KINDS
 from ernie_pp.machine.signals import blocked_signals
 from ernie_pp.machine.streams import let_go, set_up_streams
 from ernie_pp.parallel.child import follow_parent, leave, leave_word, traceback_of
@@ -233,6 +234,22 @@ def _add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_doctor)
 
 
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    _add_config(parser, required=True)
+    parser.add_argument("--devices", type=_positive, metavar="N", help="how many there are (default: those of here)")
+    parser.add_argument("--memory", metavar="SIZE", help="of one device, such as 16GiB (default: what it has)")
+    parser.add_argument("--link", metavar="RATE", help="between two devices, such as 25GB/s (default: the kind's)")
+    parser.add_argument("--device-kind", choices=KINDS, help="plan for another device than those of here")
+    parser.add_argument(
+        "--length", type=_positive, metavar="L", help="tokens of a row (default: text.max_length, the longest)"
+    )
+    parser.add_argument("--measure", action="store_true", help="time the layers here instead of counting operations")
+    parser.add_argument("--top", type=_positive, default=5, metavar="K", help="how many plans to show (default: 5)")
+    parser.add_argument("--output", metavar="FILE", help="write the best plan's settings: YAML for `extends`")
+    parser.add_argument("--report", metavar="FILE", help="write a page that draws the best plan (HTML)")
+    parser.set_defaults(run=_plan)
+
+
 # Each verb loads its job late: `--help` must answer at once.
 def _train(arguments: argparse.Namespace) -> int:
     if arguments.keys:
@@ -285,6 +302,15 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return findings.exit_code
 
 
+def _plan(arguments: argparse.Namespace) -> int:
+    with blocked_signals():
+        from ernie_pp.jobs.plan import PlanOptions, run_plan
+
+    names = PlanOptions.__dataclass_fields__
+    _show(run_plan(PlanOptions(**{name: value for name, value in vars(arguments).items() if name in names})))
+    return 0
+
+
 def _print_keys() -> int:
     with blocked_signals():
         from ernie_pp.config import describe_keys
@@ -328,6 +354,7 @@ VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "evaluate": (_add_evaluate, "measure a run's best model on labelled rows"),
     "predict": (_add_predict, "label the rows of a file with an exported bundle"),
     "export": (_add_export, "make a Paddle Inference bundle of a run's best model"),
+    "plan": (_add_plan, "find the fastest grid of processes for a config on given devices"),
     "doctor": (_add_doctor, "check the machine, and a config with its data, before training"),
 }
 
