@@ -40,8 +40,9 @@ def nothing_fits(costs: StackCosts, wanted: Wanted) -> ConfigError:
 
 
 def _advice(costs: StackCosts, wanted: Wanted) -> str:
+    recompute = "recompute" if wanted.recompute not in ("all", "auto") else "recompute (in use already)"
     single = {
-        "recompute": _first_that_fits(_recomputing(costs, wanted)),
+        recompute: _first_that_fits(_recomputing(costs, wanted)),
         "a smaller micro-batch": _first_that_fits(_smaller_micro_batches(costs, wanted)),
         "more stages": _first_that_fits(_more_stages(costs, wanted)),
     }

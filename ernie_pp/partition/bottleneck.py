@@ -11,7 +11,7 @@ Value = Callable[[int, int, int], float]
 
 # How near the first bound is brought to what the relaxed problem allows.
 _TOLERANCE, _MOST_HALVINGS = 1 / 512, 24
-_WIDENINGS = (0.0, *(4.0**-power for power in range(6, -1, -1)))
+_WIDENINGS = (0.0, *(2.0**-power for power in range(12, -1, -1)))
 
 
 @dataclass(frozen=True)

@@ -134,44 +134,52 @@ def _block(shape: Shape, speed: Speed, index: int) -> LayerCost:
 def _row_head(shape: Shape, speed: Speed) -> LayerCost:
     """Pooler and classifier, on the first token of each row."""
     width, rows, labels = shape.hidden_size, shape.rows, shape.num_labels
-    weights = width * width + width + width * labels + labels
-    # The gradient of the other tokens is zero and still written.
-    back = (shape.tokens * width + 4 * rows * width) * shape.bytes_per_number
-    return _head(
-        shape,
-        speed,
-        weights=weights,
+    numbers = (4 * width + NUMBERS_PER_OUTPUT * labels) * rows
+    work = _HeadWork(
+        weights=width * width + width + width * labels + labels,
         operations=2 * rows * width * (width + labels),
-        moved=(4 * width + NUMBERS_PER_OUTPUT * labels) * rows * shape.bytes_per_number,
-        moved_back=back,
-        kept=(4 * width + NUMBERS_PER_OUTPUT * labels) * rows,
+        moved=numbers,
+        # The gradient of the other tokens is zero and still written.
+        moved_back=shape.tokens * width + 2 * numbers,
+        kept=numbers,
     )
+    return _head(shape, speed, work)
 
 
 def _token_head(shape: Shape, speed: Speed, outputs: int) -> LayerCost:
     width, tokens = shape.hidden_size, shape.tokens
     # Dropout with its mask, then the outputs and what the loss makes of them.
     numbers = (3 * width + 2 * NUMBERS_PER_OUTPUT * outputs) * tokens
-    return _head(
-        shape,
-        speed,
+    work = _HeadWork(
         weights=width * outputs + outputs,
         operations=2 * tokens * width * outputs,
-        moved=numbers * shape.bytes_per_number,
-        moved_back=2 * numbers * shape.bytes_per_number,
+        moved=numbers,
+        moved_back=2 * numbers,
         kept=(2 * width + NUMBERS_PER_OUTPUT * outputs) * tokens,
     )
+    return _head(shape, speed, work)
 
 
-def _head(
-    shape: Shape, speed: Speed, *, weights: int, operations: float, moved: float, moved_back: float, kept: int
-) -> LayerCost:
+@dataclass(frozen=True)
+class _HeadWork:
+    """Parameters, operations of a forward pass, and numbers of activations that are moved and kept."""
+
+    weights: int
+    operations: int
+    moved: int
+    moved_back: int
+    kept: int
+
+
+def _head(shape: Shape, speed: Speed, work: _HeadWork) -> LayerCost:
+    weights, number = PARAMETER_BYTES * work.weights, shape.bytes_per_number
     return LayerCost(
         name="head",
-        forward_s=speed.seconds(operations=operations, num_bytes=moved + PARAMETER_BYTES * weights),
-        backward_s=speed.seconds(operations=2 * operations, num_bytes=moved_back + 3 * PARAMETER_BYTES * weights),
-        parameter_bytes=PARAMETER_BYTES * weights,
-        activation_bytes=kept * shape.bytes_per_number,
+        forward_s=speed.seconds(operations=work.operations, num_bytes=work.moved * number + weights),
+        # The weights are read, their gradient is written and added to that of the earlier micro-batches.
+        backward_s=speed.seconds(operations=2 * work.operations, num_bytes=work.moved_back * number + 3 * weights),
+        parameter_bytes=weights,
+        activation_bytes=work.kept * number,
         recomputed_bytes=_handed_on(shape),
         output_bytes=0,
     )

@@ -64,7 +64,9 @@ def search(
     Looked at are stages x replicas of up to `num_devices`, micro-batches of equal rows that make up `batch_size`, and
     the schedules 1F1B and interleaved 1F1B. "auto" recomputes what memory asks for: nothing, some or all blocks.
     """
-    costs = {rows: cost_of(rows) for rows in _row_counts(batch_size, num_devices)}
+    if batch_size < 1 or num_devices < 1:
+        raise ValueError(f"batch_size is {batch_size}, num_devices {num_devices}; at least 1 each was expected")
+    costs = {rows: cost_of(rows) for rows in range(1, batch_size + 1) if batch_size % rows == 0}
     most_stages = min(num_devices, max_stages or num_devices, len(next(iter(costs.values())).layers))
     plans = []
     for rows, stack in costs.items():
@@ -142,13 +144,6 @@ def _plan(costs: StackCosts, cut: Cut, pipeline: Pipeline, *, replicas: int, row
         stage_bytes=cut.stage_bytes,
         tokens_per_s=num_tokens / step_s if step_s else 0.0,
     )
-
-
-def _row_counts(batch_size: int, num_devices: int) -> list[int]:
-    """Rows of a micro-batch that make up the batch evenly on some number of replicas."""
-    if batch_size < 1 or num_devices < 1:
-        raise ValueError(f"batch_size is {batch_size}, num_devices {num_devices}; at least 1 each was expected")
-    return [rows for rows in range(1, batch_size + 1) if batch_size % rows == 0]
 
 
 def _grids(num_layers: int, num_micro_batches: int, num_devices: int, most: int) -> Iterator[tuple[Pipeline, int]]:

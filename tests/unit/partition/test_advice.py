@@ -4,9 +4,14 @@ import re
 from dataclasses import replace
 
 import pytest
-from layer_stacks import DEVICE, layer, like_blocks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from layer_stacks import DEVICE, layer, like_blocks, odd_stacks
 
 from ernie_pp.errors import ConfigError
+from ernie_pp.partition.cut import best_cut, least_needs
+from ernie_pp.partition.order import Pipeline
+from ernie_pp.partition.parts import Parts, Wanted
 from ernie_pp.partition.solve import solve
 
 WANTED = {"num_stages": 2, "num_micro_batches": 4}
@@ -25,6 +30,17 @@ def test_the_least_need_and_what_it_is_above_the_limit_are_told():
     needs = r"is 6 MiB of a device; stage 1 of 2 needs 7 MiB even in the cut that needs the least, 1 MiB more"
     assert re.search(needs, error.what)
     assert solve(costs, **WANTED, memory_bytes=7 << 20).stage_bytes == (6 << 20, 7 << 20)
+
+
+@settings(deadline=None, max_examples=100)
+@given(odd_stacks(), st.integers(1, 4), st.integers(1, 5), st.sampled_from(["none", "all", "auto"]))
+def test_the_need_that_is_told_is_enough_and_a_byte_less_is_not(costs, stages, count, recompute):
+    pipeline = Pipeline(min(stages, len(costs.layers)), count)
+    need = int(max(least_needs(Parts(costs, Wanted(pipeline, 1 << 62, recompute)))))
+    cut = best_cut(Parts(costs, Wanted(pipeline, need, recompute)))
+    assert cut is not None
+    assert max(cut.stage_bytes) == need
+    assert best_cut(Parts(costs, Wanted(pipeline, need - 1, recompute))) is None
 
 
 def test_each_change_named_makes_it_fit_and_the_fastest_is_first():
@@ -46,7 +62,7 @@ def test_a_smaller_micro_batch_is_advised_by_its_share_of_the_rows():
     costs = like_blocks(2, kept=1000)
     error = _refusal(costs, memory_bytes=600, num_stages=1, recompute="all")
     assert re.search(r"micro-batches of 1/2 of the rows, parallel.micro_batches: 8 \(a step", error.do)
-    assert "Alone this does not help: recompute" in error.do
+    assert "Alone this does not help: recompute (in use already), more stages." in error.do
 
 
 def test_what_does_not_help_is_said():

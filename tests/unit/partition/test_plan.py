@@ -125,6 +125,12 @@ def test_the_most_stages_are_respected():
     assert {plan.stages for plan in _search(max_stages=2)} == {1, 2}
 
 
+@pytest.mark.parametrize("wrong", [{"num_devices": 0}, {"batch_size": 0}])
+def test_a_search_for_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match="at least 1 each was expected"):
+        _search(**wrong)
+
+
 def test_a_search_for_16_devices_takes_seconds():
     begin = time.process_time()
     plans = _search(num_devices=16, batch_size=128, memory_bytes=8 << 30)

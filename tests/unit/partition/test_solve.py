@@ -194,6 +194,12 @@ def test_settings_that_no_cut_has_are_refused(wanted, words):
         solve(like_blocks(2), num_micro_batches=8, **wanted)
 
 
+def test_f_then_b_holds_every_micro_batch_on_every_stage():
+    costs = like_blocks(2, kept=10)
+    assert solve(costs, num_stages=2, num_micro_batches=5).stage_bytes == (20, 10)
+    assert solve(costs, num_stages=2, num_micro_batches=5, schedule="f_then_b").stage_bytes == (50, 50)
+
+
 def test_base_memory_counts_on_every_stage():
     costs = like_blocks(2, weights=25, device=replace(DEVICE, base_bytes=1000))
     assert solve(costs, num_stages=2, num_micro_batches=1).stage_bytes == (1100, 1100)
