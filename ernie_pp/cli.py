@@ -331,7 +331,7 @@ def _set_up_logging(quiet: bool) -> None:
 
 def _silence_libraries() -> None:
     """Hide notes that libraries print for their own developers; their errors still show."""
-    for message in ("No ccache found", "Setuptools is replacing distutils"):
+    for message in ("No ccache found", "Setuptools is replacing distutils", "No shared comm will be constructed"):
         warnings.filterwarnings("ignore", message=message)
     os.environ.setdefault("GLOG_minloglevel", "2")  # Paddle's C++ side: errors only
 

@@ -9,7 +9,6 @@ from ernie_pp.config import ParallelConfig
 from ernie_pp.jobs.ranks import grid_of
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.place import Place
-from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 
 
@@ -19,16 +18,6 @@ def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World
     if place.kind == "alone":
         return World(is_cpu=is_cpu)
     return join_world(grid, place, is_cpu=is_cpu)
-
-
-def layout_of(parallel: ParallelConfig, *, num_layers: int) -> Layout:
-    """The cut that the settings give; else one of equal numbers of layers."""
-    num_parts = parallel.stages * parallel.virtual_stages
-    starts = parallel.boundaries or [part * num_layers // num_parts for part in range(num_parts)]
-    recomputed = range(1, num_layers - 1) if parallel.recompute == "all" else ()
-    if not isinstance(parallel.recompute, str):
-        recomputed = [block + 1 for block in parallel.recompute]
-    return Layout((*starts[:num_parts], num_layers), frozenset(recomputed), parallel.virtual_stages, parallel.schedule)
 
 
 @contextlib.contextmanager

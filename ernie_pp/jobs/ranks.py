@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ernie_pp.config import ParallelConfig, RunConfig, dump_config
 from ernie_pp.durable import told_as_unwritable, write_text
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.run_log import check_unlocked, lock_run
 from ernie_pp.machine import threads_per_process
 from ernie_pp.parallel.launch import Launch, launch
@@ -38,7 +39,13 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
         # All ranks read the same, whatever happens to the user's file meanwhile.
         write_text(settings, dump_config(config))
         threads = threads_per_process(grid.num_ranks, wanted=config.cpu.threads)
-        LOG.info("%d stages x %d replicas: %d processes", grid.stages, grid.replicas, grid.num_ranks)
+        LOG.info(
+            "%s x %s: %d processes, %s each",
+            say_count(grid.stages, "stage"),
+            say_count(grid.replicas, "replica"),
+            grid.num_ranks,
+            say_count(threads, "thread"),
+        )
         launch(Launch(_command(settings, quiet=quiet), grid, ranks, threads=threads))
 
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig, check_config, load_config
 from ernie_pp.errors import ConfigError
+from ernie_pp.jobs.auto_grid import resolve_parallel
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import open_run_log
 from ernie_pp.jobs.start import start_paddle
@@ -26,6 +27,7 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     check_config(config, source=path)
     if not config.output_dir.strip():
         raise ConfigError("output_dir", "is empty, expected the name of a folder", "Name one: output_dir=runs/first")
+    config = resolve_parallel(config, num_devices=place.num_ranks if place.kind == "paddle" else None)
     grid = grid_of(config.parallel)
     check_grid(place, stages=grid.stages, replicas=grid.replicas)
     folder = RunFolder(config.output_dir)

@@ -11,19 +11,21 @@ from typing import cast
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
-from ernie_pp.jobs.figures import say_count
+from ernie_pp.jobs.figures import say_count, write_figures
 from ernie_pp.jobs.fit import Fit, Model, Outcome
-from ernie_pp.jobs.joining import layout_of, open_world, writer_first
+from ernie_pp.jobs.joining import open_world, writer_first
 from ernie_pp.jobs.no_record import NoRecord
 from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
 from ernie_pp.jobs.run_log import RunLog
+from ernie_pp.jobs.run_plan import layout_of, plan_run
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.place import Place
+from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
@@ -35,6 +37,7 @@ from ernie_pp.training.record import RunRecord
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
+PLAN = "plan.json"  # in the run folder
 
 
 def run(
@@ -50,10 +53,12 @@ def run(
     check_precision(config.train, device=device)
     world = open_world(place or Place(), config.parallel, is_cpu=device == "cpu")
     prepared = _prepare(config, folder, world)
-    fit = _build_fit(config, prepared, folder, world)
+    plan = plan_run(config, prepared, world)
+    fit = _build_fit(config, prepared, folder, world, layout_of(plan))
     if log is not None:
         log.begin()
         _begin(config, folder, prepared)
+        write_figures(folder.root / PLAN, plan.to_json())
     with _open_record(folder, is_writer=log is not None) as record:
         best = fit.run(record)
     figures = _measure_all(fit, best)
@@ -106,7 +111,7 @@ def _export(config: RunConfig, folder: RunFolder) -> str:
     return f"{folder.bundle} ({describe_parity(parity)})"
 
 
-def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: World) -> Fit:
+def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: World, layout: Layout) -> Fit:
     # A named model is downloaded: once, not by all at the same time.
     with writer_first(world) if config.model.name is not None else nullcontext():
         stack = _build_stack(config, prepared)
@@ -115,7 +120,6 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: 
     LOG.info("training: %d steps, %d an epoch", length.num_steps, length.steps_per_epoch)
     loss = prepared.task.build_loss(prepared.splits["train"].targets)
     model = Model(stack, num_parameters=sum(parameter.size for parameter in stack.parameters()))
-    layout = layout_of(config.parallel, num_layers=len(stack.layers))
     engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps, world=world, layout=layout)
     return Fit(config, prepared, model=model, engine=engine, folder=folder, world=world)
 
