@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +26,10 @@ class GradientSum(Protocol):
         """The sum over all replicas; `tensor` stays as it is."""
         ...
 
+    def spread(self, parameters: Mapping[str, paddle.Tensor], owners: Mapping[str, int]) -> None:
+        """Give every replica the values that each parameter's owner (a replica) has."""
+        ...
+
 
 class OneReplica:
     """There is nothing to sum."""
@@ -36,6 +40,9 @@ class OneReplica:
     def summed_copy(self, tensor: paddle.Tensor) -> paddle.Tensor:
         """The tensor itself."""
         return tensor
+
+    def spread(self, parameters: Mapping[str, paddle.Tensor], owners: Mapping[str, int]) -> None:
+        """The one replica has them all."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +66,32 @@ class ReplicaGroup:
         dist.all_reduce(total, group=self.group)
         return total.astype("float32")
 
+    def spread(self, parameters: Mapping[str, paddle.Tensor], owners: Mapping[str, int]) -> None:
+        """One replica after the other sends what it has updated, in few large messages."""
+        for replica, rank in enumerate(self.group.ranks):
+            own = [parameter for name, parameter in parameters.items() if owners[name] == replica]
+            for bucket in _buckets(own):
+                flat = paddle.concat([parameter.reshape([-1]) for parameter in bucket])
+                dist.broadcast(flat, src=rank, group=self.group)
+                for parameter, piece in zip(bucket, _pieces(flat, bucket), strict=True):
+                    parameter.set_value(piece.reshape(parameter.shape))
+
     def _reduce(self, parameters: Sequence[paddle.Tensor]) -> None:
         with paddle.no_grad():
             flat = paddle.concat([_gradient(parameter).reshape([-1]) for parameter in parameters])
             flat = flat.astype(self.dtype)
             dist.all_reduce(flat, group=self.group)
-            pieces = paddle.split(flat, [parameter.size for parameter in parameters]) if len(parameters) > 1 else [flat]
-            for parameter, piece in zip(parameters, pieces, strict=True):
+            for parameter, piece in zip(parameters, _pieces(flat, parameters), strict=True):
                 parameter.grad = piece.reshape(parameter.shape).astype(parameter.dtype)
 
 
 def _gradient(parameter: paddle.Tensor) -> paddle.Tensor:
     # A replica without rows in a small last step has none.
     return paddle.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+
+def _pieces(flat: paddle.Tensor, parameters: Sequence[paddle.Tensor]) -> list[paddle.Tensor]:
+    return paddle.split(flat, [parameter.size for parameter in parameters]) if len(parameters) > 1 else [flat]
 
 
 def _buckets(parameters: Sequence[paddle.Tensor]) -> Iterator[list[paddle.Tensor]]:

@@ -7,7 +7,7 @@ model), `replicas` (the sum of gradients) and `world.control` (a few numbers all
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -48,6 +48,8 @@ class Updater(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, paddle.Tensor]: ...
+    @property
+    def owned(self) -> Collection[str]: ...
     def gradient_square(self) -> float: ...
     def clip_factor(self, norm: float) -> float: ...
     def scale_gradients(self, factor: float) -> None: ...
@@ -88,6 +90,7 @@ class StepParts:
     replicas: GradientSum
     stopwatch: Stopwatch
     attack: Attack | None = None
+    owners: Mapping[str, int] | None = None  # the replica that updates each parameter; None: every replica, all
 
 
 class StepEngine:
@@ -135,8 +138,7 @@ class StepEngine:
     def load_state(self, state: EngineState) -> None:
         """Go on from a state that `state` gave; arrays are taken from rank 0."""
         self.load_weights(state.weights)
-        names = set(self.parts.updater.parameters)
-        arrays = scatter_arrays(state.optimizer, names, self.world, is_wanted=_belongs_to)
+        arrays = scatter_arrays(state.optimizer, self.parts.updater.owned, self.world, is_wanted=_belongs_to)
         self.parts.updater.load_state(arrays)
         self.parts.casting.load_state(state.scalars)
 
@@ -147,6 +149,8 @@ class StepEngine:
             if total.is_finite:
                 updater.scale_gradients(updater.clip_factor(total.norm) / casting.scale)
                 updater.step(self.parts.learning_rate(step))
+                if self.parts.owners is not None:
+                    self.parts.replicas.spread(updater.parameters, self.parts.owners)
             could_mend = casting.record(is_finite=total.is_finite)
             self.skipped.record(step, micro_batches, total, could_mend=could_mend, gradients=updater)
         finally:
@@ -215,5 +219,5 @@ def _targets(batch: MicroBatch) -> np.ndarray:
     return batch.targets
 
 
-def _belongs_to(name: str, parameters: set[str]) -> bool:
+def _belongs_to(name: str, parameters: Collection[str]) -> bool:
     return name.rpartition(".")[0] in parameters

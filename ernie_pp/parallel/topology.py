@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,15 @@ class Grid:
     def ranks_of_replica(self, replica: int) -> list[int]:
         """The pipeline of a replica, by stage."""
         return [self.rank_of(stage=stage, replica=replica) for stage in range(self.stages)]
+
+
+def share_out(sizes: Mapping[str, int], *, num_shares: int) -> dict[str, int]:
+    """The share of each name, so that the sums of sizes are nearly equal: the largest first, each to the lightest."""
+    weights, owners = [0] * num_shares, {}
+    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        owners[name] = weights.index(min(weights))
+        weights[owners[name]] += sizes[name]
+    return owners
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import paddle
@@ -14,7 +15,7 @@ from ernie_pp.parallel.local import LocalRounds
 from ernie_pp.parallel.part import Part
 from ernie_pp.parallel.step import StepEngine, StepParts
 from ernie_pp.parallel.stopwatch import Stopwatch
-from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.topology import Layout, share_out
 from ernie_pp.parallel.world import World
 from ernie_pp.training.optim import Optimizer
 from ernie_pp.training.precision import Precision, check_precision
@@ -41,17 +42,29 @@ def build_engine(
     num_blocks = stack.config.num_hidden_layers
     rounds = build_rounds(stack, casting=precision, world=world, layout=layout, stopwatch=stopwatch)
     parameters = stack.canonical_parameters()
+    owners = _share_out(parameters, world) if config.parallel.shard_optimizer else None
+    owned = None if owners is None else [name for name, replica in owners.items() if replica == world.replica]
     parts = StepParts(
         objective=build_objective(loss, rdrop_alpha=train.rdrop_alpha),
-        updater=Optimizer(parameters, num_blocks=num_blocks, config=train),
+        updater=Optimizer(parameters, num_blocks=num_blocks, config=train, owned=owned),
         casting=precision,
         learning_rate=partial(learning_rate_at, num_steps=num_steps, config=train),
         rounds=rounds,
         stopwatch=stopwatch,
         replicas=build_replicas(world, gradient_type=config.parallel.gradient_type),
         attack=Fgm(train.fgm_epsilon, parameters.get(WORD_EMBEDDINGS)) if train.fgm_epsilon > 0 else None,
+        owners=owners,
     )
     return StepEngine(stack, parts, seed=config.seed, world=world)
+
+
+def _share_out(parameters: Mapping[str, paddle.Tensor], world: World) -> dict[str, int]:
+    """Which replica of this stage updates which parameter, and alone keeps its optimizer state.
+
+    Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", stage 1.
+    """
+    sizes = {name: int(parameter.size) for name, parameter in parameters.items()}
+    return share_out(sizes, num_shares=world.grid.replicas)
 
 
 def build_forward(stack: ErnieStack, *, config: TrainConfig) -> LocalRounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +55,17 @@ def is_decayed(name: str) -> bool:
 class Optimizer:
     """AdamW (Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization") over canonical names."""
 
-    def __init__(self, parameters: Parameters, *, num_blocks: int, config: TrainConfig) -> None:
+    def __init__(
+        self,
+        parameters: Parameters,
+        *,
+        num_blocks: int,
+        config: TrainConfig,
+        owned: Collection[str] | None = None,
+    ) -> None:
+        """`owned` are the names this process updates and keeps accumulators of; None: all."""
         self.parameters = dict(parameters)
+        self.owned = frozenset(self.parameters if owned is None else owned)
         self._names = {parameter.name: name for name, parameter in self.parameters.items()}
         rules = parameter_rules(list(self.parameters), num_blocks=num_blocks, config=config)
         decayed = {parameter.name for name, parameter in self.parameters.items() if rules[name].is_decayed}
@@ -67,7 +76,7 @@ class Optimizer:
         self.adamw = paddle.optimizer.AdamW(
             learning_rate=config.learning_rate,
             beta2=config.adam_beta2,
-            parameters=list(self.parameters.values()),
+            parameters=[parameter for name, parameter in self.parameters.items() if name in self.owned],
             weight_decay=config.weight_decay,
             apply_decay_param_fun=decayed.__contains__,
             multi_precision=True,
@@ -93,13 +102,14 @@ class Optimizer:
         return self.clip_norm / norm
 
     def step(self, learning_rate: float) -> None:
-        """Update the parameters by their gradients as they are now."""
+        """Update the owned parameters by their gradients as they are now."""
         self.adamw.set_lr(learning_rate)
         self.adamw.step()
 
     def clear_gradients(self) -> None:
         """Forget the gradients."""
-        self.adamw.clear_grad(set_to_zero=False)
+        for parameter in self.parameters.values():
+            parameter.clear_gradient(False)  # it ignores the name of this argument
 
     def first_bad_gradient(self) -> str | None:
         """Canonical name of the first parameter whose gradient is not finite."""
@@ -122,7 +132,7 @@ class Optimizer:
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Set the accumulators to what `state` gave; ModelError for a name of no parameter here."""
-        own_names = {name: own_name for own_name, name in self._names.items()}
+        own_names = {name: own_name for own_name, name in self._names.items() if name in self.owned}
         values: dict[str, Any] = {}
         for key, array in state.items():
             name, _, suffix = key.rpartition(".")

@@ -23,6 +23,7 @@ LOG_FIELDS = {
     "tokens_per_s",
     "step_time_s",
     "peak_memory_bytes",
+    "ranks",
 }
 
 

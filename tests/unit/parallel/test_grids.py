@@ -14,6 +14,7 @@ BASES = {
     "six blocks, uneven": {**PLAIN, "num_layers": 6, "rows": [3, 2, 3, 1, 2], "dropout": 0.2, "train": TRICKS},
 }
 TWO = {"boundaries": [0, 3, 6]}
+SHARDED = {"parallel": {"replicas": 2, "shard_optimizer": True}}
 RECOMPUTED = {**TWO, "recomputed": [1, 2, 4]}
 EIGHT_CHUNKS = {"boundaries": [0, 1, 2, 3, 4, 5, 6, 7, 8], "virtual_stages": 2}
 SIX_CHUNKS = {"boundaries": [0, 2, 3, 4, 5, 6, 8], "virtual_stages": 2}
@@ -25,13 +26,18 @@ GRIDS = {
         "recomputed": ("dropout", RECOMPUTED),
         "tricks": ("tricks", TWO),
     },
-    (1, 2, "fleet"): {"plain": ("plain", {}), "tricks": ("tricks", {}), "few rows": ("few rows", {})},
+    (1, 2, "fleet"): {
+        "plain": ("plain", {}),
+        "tricks": ("tricks", {}),
+        "few rows": ("few rows", {}),
+        "optimizer sharded": ("tricks", SHARDED),
+    },
     (2, 2, "fleet"): {
         "plain": ("plain", TWO),
         "recomputed": ("tricks", RECOMPUTED),
         "few rows": ("few rows", TWO),
     },
-    (2, 2, "stages"): {"dropout": ("dropout", TWO)},
+    (2, 2, "stages"): {"dropout": ("dropout", TWO), "optimizer sharded": ("tricks", {**TWO, **SHARDED})},
     (3, 1, "fleet"): {
         "plain": ("plain", {"boundaries": [0, 2, 4, 6]}),
         "interleaved": ("six blocks, uneven", SIX_CHUNKS),
