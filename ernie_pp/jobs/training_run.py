@@ -48,10 +48,11 @@ def run(
     Every rank calls it and does its share of the computing. Rank 0 has `log`, writes the run folder and returns the
     summary, the others return nothing.
     """
-    start = time.monotonic()
-    device = set_device(config.device)
+    start, place = time.monotonic(), place or Place()
+    # Another launcher's ranks may stand on several machines; it deals out the GPUs.
+    device = set_device(config.device, num_processes=place.num_ranks if place.kind == "ours" else 1)
     check_precision(config.train, device=device)
-    world = open_world(place or Place(), config.parallel, is_cpu=device == "cpu")
+    world = open_world(place, config.parallel, is_cpu=device == "cpu")
     prepared = _prepare(config, folder, world)
     plan = plan_run(config, prepared, world)
     fit = _build_fit(config, prepared, folder, world, layout_of(plan))
