@@ -121,7 +121,8 @@ def test_an_error_of_ours_keeps_its_words_and_its_code(tmp_path, rank):
 
 
 def test_every_rank_that_raises_by_itself_is_shown(tmp_path):
-    error = _failed(tmp_path, {0: "time.sleep(0.2); raise KeyError('second')", 1: "raise ValueError('first')"})
+    later = "\nwhile not Path(place.records, 'rank-1.json').exists(): time.sleep(0.01)\nraise KeyError('second')"
+    error = _failed(tmp_path, {0: later, 1: "raise ValueError('first')"})
     first, second = error.messages
     assert "ValueError: first" in first and "KeyError: 'second'" in second
     assert "rank 1 (stage 1, replica 0) failed first" in str(error)
