@@ -19,6 +19,7 @@ from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import EngineState, StepResult
+from ernie_pp.parallel.measured import MeasuredStep, gather_step
 from ernie_pp.parallel.part import Autocast
 from ernie_pp.parallel.peak import peak_memory_bytes
 from ernie_pp.parallel.replicas import GradientSum
@@ -26,7 +27,7 @@ from ernie_pp.parallel.rounds import Rounds, Work
 from ernie_pp.parallel.sharing import forward_together
 from ernie_pp.parallel.skipped import SkippedSteps
 from ernie_pp.parallel.step_sum import StepSum, sum_step
-from ernie_pp.parallel.stopwatch import Stopwatch
+from ernie_pp.parallel.stopwatch import Span, Stopwatch
 from ernie_pp.parallel.transfer import gather_arrays, scatter_arrays
 from ernie_pp.parallel.world import World
 
@@ -99,6 +100,7 @@ class StepEngine:
     def __init__(self, stack: ErnieStack, parts: StepParts, *, seed: int, world: World) -> None:
         self.stack, self.parts, self.seed, self.world = stack, parts, seed, world
         self.skipped = SkippedSteps(world.control)
+        self._shown: tuple[int, int, list[Span]] = (0, 0, [])  # rows, step, spans: the last of the largest steps
 
     def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
         """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
@@ -116,7 +118,13 @@ class StepEngine:
             losses, square, times=times, peak_bytes=peak_memory_bytes(is_cpu=self.world.is_cpu), world=self.world
         )
         self._update(total, micro_batches, step=step)
+        self._note(micro_batches, step=step)
         return self._result(total, micro_batches, step=step)
+
+    def measured_step(self) -> MeasuredStep | None:
+        """The last of the largest steps as it was, on rank 0; None on the others."""
+        _, step, spans = self._shown
+        return gather_step(step, spans, self.world)
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits [rows, ...] of each micro-batch, in turn, on every rank."""
@@ -167,6 +175,11 @@ class StepEngine:
             total.rank_times,
             total.peak_bytes,
         )
+
+    def _note(self, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
+        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
+        if num_rows >= self._shown[0]:
+            self._shown = (num_rows, step, self.parts.stopwatch.spans)
 
     def _accumulate(self, micro_batches: Sequence[MicroBatch], *, step: int, first_pass: int) -> np.ndarray:
         """Add the gradients of this replica's micro-batches; the losses known here, at their places in the step."""
