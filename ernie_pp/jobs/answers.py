@@ -1,9 +1,22 @@
-"""Answers of a process of ours to the one that started it, one line each on standard output."""
+"""A process of ours that answers the one that started it, in lines on standard output."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TextIO
+
+
+def helper_command(module: str, *words: str) -> list[str]:
+    """What starts one of our modules."""
+    # A script's own process does not look for modules in the current folder, where a user may have a random.py.
+    as_script = getattr(sys.modules.get("__main__"), "__spec__", None) is None and sys.version_info >= (3, 11)
+    return [sys.executable, *(["-P"] if as_script else []), "-m", module, *words]
+
+
+def helper_environment() -> dict[str, str]:
+    """Ours, without what would make Paddle believe that the process is a rank of this run."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PADDLE_")}
 
 
 def own_stdout() -> TextIO:

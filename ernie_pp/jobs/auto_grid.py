@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,8 +14,8 @@ from pathlib import Path
 
 from ernie_pp import errors
 from ernie_pp.config import ParallelConfig, RunConfig, dump_config, load_config
-from ernie_pp.errors import ErniePPError, RunError
-from ernie_pp.jobs.answers import own_stdout
+from ernie_pp.errors import ConfigError, ErniePPError, RunError
+from ernie_pp.jobs.answers import helper_command, helper_environment, own_stdout
 from ernie_pp.jobs.start import start_paddle
 
 LOG = logging.getLogger("ernie_pp")
@@ -31,6 +30,9 @@ def resolve_parallel(config: RunConfig, *, num_devices: int | None = None) -> Ru
     """
     if not config.parallel.auto:
         return config
+    if num_devices is not None and config.parallel.costs == "measured":
+        what = "would be measured by every process for itself, and each might plan another grid"
+        raise ConfigError("parallel.costs", what, "Plan beforehand (ernie-pp plan --measure) and give the grid.")
     answer = _ask(config, num_devices)
     if "error" in answer:
         kind, *words = answer["error"]
@@ -43,18 +45,15 @@ def _ask(config: RunConfig, num_devices: int | None) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.yaml"
         path.write_text(dump_config(config), encoding="utf-8")
-        words = [sys.executable, "-m", "ernie_pp.jobs.auto_grid", str(path), str(num_devices or 0)]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_environment())
+        command = helper_command("ernie_pp.jobs.auto_grid", str(path), str(num_devices or 0))
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=helper_environment(), check=False
+        )
     if done.returncode:
         last = "\n".join(done.stderr.strip().splitlines()[-5:])
         what = f"could not be planned: a process ended with code {done.returncode}\n{last}"
         raise RunError("parallel: auto", what, "Give parallel.stages and parallel.replicas instead.")
     return json.loads(done.stdout)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, without what would make Paddle believe in ranks."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PADDLE_")}
 
 
 def main(path: str, num_devices: int) -> None:

@@ -11,7 +11,15 @@ from ernie_pp.config import RunConfig
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.device_kinds import kind_named
 from ernie_pp.jobs.plan_costs import Costing, Devices
-from ernie_pp.jobs.plan_text import plan_drawing, plan_fragment, plan_picture, plan_table, plan_words, show_seconds
+from ernie_pp.jobs.plan_text import (
+    plan_drawing,
+    plan_fragment,
+    plan_picture,
+    plan_table,
+    plan_words,
+    show_grid,
+    show_seconds,
+)
 from ernie_pp.jobs.planning import best_plans, costing_of, find_devices, model_facts, one_device
 from ernie_pp.machine import count_cores, memory_bytes
 from ernie_pp.partition.costs import Link
@@ -58,8 +66,8 @@ class Answer:
         picture = plan_picture(best, limit_bytes=self.costing.devices.memory_of_one(best.num_devices))
         heading, *facts = self._facts()
         note = f"{show_seconds(best.step_s)} a step, {best.tokens_per_s:,.0f} tokens/s predicted"
-        headline = f"{best.stages} stage(s) x {best.replicas} replica(s)"
-        write_report(path, Content(f"plan: {heading[1]}", headline, note, facts, [self._one_device()], plan=picture))
+        about = Content(f"plan: {heading[1]}", show_grid(best), note, facts, [self._one_device()])
+        write_report(path, replace(about, plan=picture, mistakes=None))
 
     def _best_of_each_grid(self) -> list[Plan]:
         """Plans that differ by more than their micro-batches."""

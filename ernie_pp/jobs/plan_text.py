@@ -87,13 +87,18 @@ def plan_picture(
 ) -> PlanPicture:
     """What report.html shows of a run's plan; `measured` and its bytes are there once a run has been watched."""
     facts = [
-        ("grid", f"{plan.stages} stage(s) x {plan.replicas} replica(s), {_schedule(plan)}"),
+        ("grid", f"{show_grid(plan)}, {_schedule(plan)}"),
         ("micro-batches", f"{_micro_batches(plan)} x {plan.length} tokens, each step and replica"),
         ("predicted step", f"{show_seconds(plan.step_s)}, {plan.tokens_per_s:,.0f} tokens/s"),
         ("first layers of the parts", _listed(plan.boundaries)),
         ("blocks computed again", _recomputed(plan)),
     ]
     return PlanPicture(plan_timeline(plan), plan.stage_bytes, facts, limit_bytes, measured, measured_bytes)
+
+
+def show_grid(plan: Plan) -> str:
+    """1 stage x 4 replicas."""
+    return f"{say_count(plan.stages, 'stage')} x {say_count(plan.replicas, 'replica')}"
 
 
 def show_seconds(seconds: float) -> str:

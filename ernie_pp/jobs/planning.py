@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from ernie_pp.byte_sizes import format_bytes, parse_bytes
 from ernie_pp.config import ParallelConfig, RunConfig
+from ernie_pp.data.batches import StepCut, cut_step
 from ernie_pp.jobs.device_kinds import CPU, GPUS, USUAL_GPU, gpu_named
 from ernie_pp.jobs.plan_costs import Costing, Devices, ModelFacts
-from ernie_pp.jobs.plan_text import plan_settings, show_seconds
+from ernie_pp.jobs.plan_text import plan_settings, show_grid, show_seconds
 from ernie_pp.jobs.profile_costs import default_cache
 from ernie_pp.jobs.splits import build_tokenizer
 from ernie_pp.machine import count_cores, memory_bytes
@@ -118,12 +121,11 @@ def cost_of(costing: Costing, processes: int) -> Callable[[int], StackCosts]:
 
 
 def micro_batches_of(config: RunConfig, *, length: int) -> tuple[int, int]:
-    """(rows of a micro-batch, micro-batches of a step and replica) by the settings, for rows of one length."""
-    grid, batch_size = config.parallel, config.train.batch_size
-    if grid.micro_batches is not None:
-        return -(-batch_size // (grid.micro_batches * grid.replicas)), grid.micro_batches
-    rows = max(1, min(-(-batch_size // grid.replicas), config.train.micro_batch_tokens // length))
-    return rows, -(-batch_size // (rows * grid.replicas))
+    """(most rows of a micro-batch, micro-batches of a step and replica) as a run cuts rows of one length."""
+    grid, count = config.parallel, config.train.batch_size
+    cut = StepCut(config.train.micro_batch_tokens, grid.stages, grid.replicas, grid.micro_batches)
+    parts = cut_step(np.full(count, length), np.arange(count), cut)
+    return max(map(len, parts)), -(-len(parts) // grid.replicas)
 
 
 def model_facts(config: RunConfig) -> ModelFacts:
@@ -200,5 +202,5 @@ def _limit(grid: ParallelConfig, devices: Devices, processes: int) -> int | None
 
 def _why(costing: Costing, plans: Sequence[Plan]) -> str:
     best = plans[0]
-    words = f"{best.stages} stage(s) x {best.replicas} replica(s), {show_seconds(best.step_s)} a step, "
+    words = f"{show_grid(best)}, {show_seconds(best.step_s)} a step, "
     return f"{words}{format_bytes(max(best.stage_bytes))} at most. {one_device(costing, plans)}"

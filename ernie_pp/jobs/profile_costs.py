@@ -8,7 +8,6 @@ import logging
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +16,9 @@ from typing import IO, Any
 
 from ernie_pp.bounded import read_json
 from ernie_pp.config import CpuConfig, TrainConfig
-from ernie_pp.durable import write_json
+from ernie_pp.durable import told_as_unwritable, write_json
 from ernie_pp.errors import RunError
+from ernie_pp.jobs.answers import helper_command, helper_environment
 from ernie_pp.machine import describe_machine
 from ernie_pp.machine.cpu import read_cpu_info
 from ernie_pp.partition.costs import LayerCost, StackCosts
@@ -75,8 +75,11 @@ def measured_costs(request: Request, formula: StackCosts, *, cache: Path, may_me
         if not may_measure:
             raise RunError(str(cache), "lacks the layer times of this run", "Let the first process measure them.")
         LOG.info("measuring layers: %d x %d tokens, %d process(es)", request.rows, request.length, request.processes)
-        known[key] = _measure(request)
-        cache.parent.mkdir(parents=True, exist_ok=True)
+        figures = _measure(request)
+        # Another run may have added its own meanwhile.
+        known = {**_read(cache), key: figures}
+        with told_as_unwritable(cache):
+            cache.parent.mkdir(parents=True, exist_ok=True)
         write_json(cache, known)
     return _with_times(formula, known[key])
 
@@ -160,8 +163,8 @@ def _measure(request: Request) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _started(request: Request, said: IO[str]) -> Iterator[list[subprocess.Popen]]:
-    command = [sys.executable, "-m", "ernie_pp.jobs.layer_times"]
-    environment = {**os.environ, "GLOG_minloglevel": "2"}
+    command = helper_command("ernie_pp.jobs.layer_times")
+    environment = {**helper_environment(), "GLOG_minloglevel": "2"}
     workers: list[subprocess.Popen] = []
     try:
         for index in range(request.processes):

@@ -82,6 +82,6 @@ class Content:
     tables: Sequence[Table] = ()
     confusion: Confusion | None = None
     histograms: Sequence[Histogram] = ()
-    mistakes: Sequence[Mistake] = ()
+    mistakes: Sequence[Mistake] | None = ()  # None: nothing was answered
     plan: PlanPicture | None = None
     settings: str = ""  # the resolved config, as YAML

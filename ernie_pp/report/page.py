@@ -60,7 +60,8 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
         yield "lengths", "Lengths", f'<div class="figures">{"".join(map(draw_histogram, content.histograms))}</div>'
     if content.plan is not None:
         yield "plan", "Plan", draw_plan(content.plan)
-    yield "mistakes", "Most confident mistakes", draw_mistakes(content.mistakes)
+    if content.mistakes is not None:
+        yield "mistakes", "Most confident mistakes", draw_mistakes(content.mistakes)
     if content.settings:
         settings = f"<summary>As resolved for this run</summary><pre>{escape_visibly(content.settings)}</pre>"
         yield "settings", "Settings", f"<details>{settings}</details>"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ernie_pp.config import ParallelConfig, check_config, dump_config, load_config
+from ernie_pp.config import ParallelConfig, check_config, describe_keys, dump_config, load_config
 from ernie_pp.errors import ConfigError
 
 BASE = """
@@ -163,3 +163,19 @@ def test_contradictions_and_keys_without_effect_are_refused(load, overrides, mes
 )
 def test_keys_with_an_effect_are_allowed(load, overrides):
     check_config(load(BASE, *overrides), source="config.yaml")
+
+
+def test_rows_may_be_left_open_where_none_are_read(load):
+    config = load(BASE, "data.train=null")
+    check_config(config, source="config.yaml", needs_data=False)
+    with pytest.raises(ConfigError, match=r"data\.train is missing"):
+        check_config(config, source="config.yaml")
+    with pytest.raises(ConfigError, match=r"parallel\.recompute names block 6"):
+        check_config(load(BASE, "parallel.recompute=[6]"), source="config.yaml", needs_data=False)
+
+
+def test_every_key_of_a_grid_is_listed_with_its_meaning():
+    listed = {name: meaning for name, _, meaning in describe_keys()}
+    for name in ParallelConfig.model_fields:
+        assert len(listed[f"parallel.{name}"]) > 10
+    assert "the word auto" in listed["parallel"]

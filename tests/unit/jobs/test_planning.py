@@ -45,7 +45,7 @@ def _plan(config, **words):
         (["parallel.replicas=2"], (4, 1)),
         (["parallel.replicas=2", "train.micro_batch_tokens=64"], (2, 2)),
         (["parallel.replicas=3", "parallel.micro_batches=2"], (2, 2)),
-        (["train.micro_batch_tokens=8"], (1, 8)),
+        (["parallel.stages=2"], (1, 8)),  # enough to fill the pipeline
     ],
 )
 def test_a_step_is_split_as_the_settings_say(sample, words, expected):
@@ -170,6 +170,11 @@ def test_auto_becomes_the_best_grid_and_other_settings_stay(sample):
 def test_auto_uses_just_the_processes_that_are_there(sample):
     grid = resolve_parallel(_load(sample, "parallel=auto", "device=cpu"), num_devices=3).parallel
     assert grid.stages * grid.replicas == 3
+
+
+def test_auto_is_not_measured_by_each_of_many_processes(sample):
+    with pytest.raises(ConfigError, match="Plan beforehand"):
+        resolve_parallel(_load(sample, "parallel=auto", "parallel.costs=measured"), num_devices=3)
 
 
 def test_a_grid_that_is_given_is_left_alone(sample):

@@ -93,6 +93,11 @@ def test_a_run_without_a_plan_has_no_such_section(parse):
     assert not list(parse(build_page(Content("t", "h", "", []))).all("section", id="plan"))
 
 
+def test_a_page_about_a_plan_alone_says_nothing_of_mistakes(parse):
+    content = Content("t", "h", "", [], mistakes=None, plan=PlanPicture(_timeline(), [GIB, GIB]))
+    assert [section.attributes["id"] for section in parse(build_page(content)).all("section")] == ["plan"]
+
+
 def test_thousands_of_works_make_a_small_page():
     drawing = draw_timeline(_timeline(8, 512), title="step")
     assert drawing.count("<") < 600 and len(drawing) < 400_000
