@@ -12,16 +12,15 @@ import os
 import secrets
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import RanksFailed
-from ernie_pp.parallel import watchdog
 from ernie_pp.parallel.environment import Wiring, rank_environment
+from ernie_pp.parallel.guard import guarded, tell
 from ernie_pp.parallel.ports import reserved_ports
 from ernie_pp.parallel.rank_record import read_record
 from ernie_pp.parallel.stop_notes import StopNotes, noted_stops
@@ -57,7 +56,7 @@ def launch(run: Launch) -> None:
         run.folder.mkdir(parents=True, exist_ok=True)
         for path in run.folder.glob("rank-*.*"):
             path.unlink()
-    with noted_stops() as stops, reserved_ports(run.grid.num_ranks + 2) as ports, _guarded() as guard:
+    with noted_stops() as stops, reserved_ports(run.grid.num_ranks + 2) as ports, guarded() as guard:
         ranks = _Ranks(run, guard)
         try:
             ranks.start(ports, stops)
@@ -110,7 +109,7 @@ class _Ranks:
                 start_new_session=True,  # a group of its own, to be ended with all its children
             )
         self.processes.append(process)
-        _tell(self.guard, str(process.pid))
+        tell(self.guard, str(process.pid))
 
     def wait(self, stops: StopNotes) -> None:
         """Return when all have ended, when one has failed and the cause has had time to show, or at a stop signal."""
@@ -174,32 +173,3 @@ def _last_lines(log: Path) -> list[str]:
         lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-_LOG_LINES_SHOWN:]
         return ["\n".join(lines)] if lines else []
     return []
-
-
-@contextlib.contextmanager
-def _guarded() -> Iterator[subprocess.Popen]:
-    """The watchdog while the block runs."""
-    command = [sys.executable, "-I", "-S", str(Path(watchdog.__file__))]
-    guard = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,  # a stop signal of the terminal is not for it
-    )
-    try:
-        yield guard
-    finally:
-        _tell(guard, watchdog.OVER)
-        with contextlib.suppress(OSError):
-            assert guard.stdin is not None
-            guard.stdin.close()
-        guard.wait()
-
-
-def _tell(guard: subprocess.Popen, line: str) -> None:
-    assert guard.stdin is not None, "it was given a pipe"
-    with contextlib.suppress(OSError):  # somebody has killed it; the run needs it only if we are killed too
-        guard.stdin.write(line + "\n")
-        guard.stdin.flush()
