@@ -57,7 +57,7 @@ def _init_paddle(grid: Grid, *, host: str, is_cpu: bool) -> None:
         set_up_gloo(host)
     # Paddle lists the flags that differ from its defaults.
     with contextlib.redirect_stderr(io.StringIO()):
-        fleet.init(is_collective=True, strategy=_strategy(grid))
+        fleet.init(is_collective=True, strategy=_strategy(grid), log_level="WARNING")
 
 
 def _agree_on_control(place: Place, host: str) -> Control:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -28,13 +29,15 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout, stopw
     # Fleet sees one layer a part, so that its own cut, which knows equal numbers only, is ours.
     descriptions = [own[place] if place in own else LayerDesc(Part, ()) for place in range(num_parts)]
     loss = _RoundLoss()
-    model = PipelineLayer(
-        layers=descriptions,
-        topology=fleet.get_hybrid_communicate_group().topology(),
-        loss_fn=loss,
-        seg_method=f"layer:{Part.__name__}",
-        num_virtual_pipeline_stages=layout.virtual_stages,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that no weight is shared between stages
+        model = PipelineLayer(
+            layers=descriptions,
+            topology=fleet.get_hybrid_communicate_group().topology(),
+            loss_fn=loss,
+            seg_method=f"layer:{Part.__name__}",
+            num_virtual_pipeline_stages=layout.virtual_stages,
+        )
     _choose_schedule(layout, num_stages=world.grid.stages)
     pipeline: Any = distributed_model(model)
     if world.is_cpu or layout.virtual_stages > 1:

@@ -1,0 +1,1 @@
+"""The sections of tools/check_grid.py."""
