@@ -49,7 +49,7 @@ class ClassificationLoss:
         return float(np.asarray(self.label_weights, dtype=np.float64)[targets].sum())
 
     def _cross_entropy(self, logits: paddle.Tensor, targets: paddle.Tensor) -> paddle.Tensor:
-        log_p = F.log_softmax(logits, axis=-1)
+        log_p = _log_softmax(logits)
         target_p = F.one_hot(targets, logits.shape[-1]) * (1 - self.smoothing) + self.smoothing / logits.shape[-1]
         rows = (target_p * self._focal(log_p)).sum(-1)
         if self.label_weights is not None:
@@ -82,7 +82,13 @@ def symmetric_kl_sum(first: paddle.Tensor, second: paddle.Tensor, *, multi_label
     with paddle.amp.auto_cast(enable=False):
         first, second = first.astype("float32"), second.astype("float32")
         if not multi_label:
-            log_p, log_q = F.log_softmax(first, axis=-1), F.log_softmax(second, axis=-1)
+            log_p, log_q = _log_softmax(first), _log_softmax(second)
             return 0.5 * ((paddle.exp(log_p) - paddle.exp(log_q)) * (log_p - log_q)).sum()
         # For yes/no: (p - q) (log p - log q) + (q - p) (log(1-p) - log(1-q)) = (p - q) (logit p - logit q).
         return 0.5 * ((F.sigmoid(first) - F.sigmoid(second)) * (first - second)).mean(-1).sum()
+
+
+def _log_softmax(logits: paddle.Tensor) -> paddle.Tensor:
+    """Over the last axis. Paddle 3.3's own kernel takes time with the square of the labels on a CPU: 8 s for 50,000."""
+    shifted = logits - logits.detach().max(axis=-1, keepdim=True)
+    return shifted - paddle.log(paddle.exp(shifted).sum(-1, keepdim=True))

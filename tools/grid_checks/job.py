@@ -27,6 +27,7 @@ class Job:
     num_layers: int = 4
     width: int = 384
     vocab_size: int = 8000
+    num_labels: int = 3
     rows: int = 2
     length: int = 256
     micro_batches: int = 16

@@ -48,7 +48,7 @@ def check() -> Iterator[Line]:
 def plan_for(job: Job) -> Plan:
     """The plan from layer costs measured just now."""
     config = _config(job)
-    facts = ModelFacts(model_values(config.model, vocab_size=job.vocab_size, pad_id=0), 3)
+    facts = ModelFacts(model_values(config.model, vocab_size=job.vocab_size, pad_id=0), job.num_labels)
     known = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory(prefix="check_grid-") as folder:
         os.environ["XDG_CACHE_HOME"] = folder  # not what was measured in another hour

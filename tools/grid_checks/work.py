@@ -22,8 +22,6 @@ from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.topology import Grid, Layout
 from ernie_pp.training.build import build_engine
 
-NUM_LABELS = 3
-
 
 class Worker:
     """Trains the job's steps and writes what rank 0 is asked for."""
@@ -68,7 +66,7 @@ class Worker:
         )
         model = ModelConfig(sizes=sizes, dropout=job["dropout"])
         loaded = load_encoder(model, vocab_size=job["vocab_size"], pad_id=0, seed=1)
-        stack = build_classifier(loaded, num_labels=NUM_LABELS, seed=1)
+        stack = build_classifier(loaded, num_labels=job["num_labels"], seed=1)
         train = TrainConfig(learning_rate=1e-4, warmup=0.0, schedule="constant")
         config = RunConfig(task="cls", output_dir="none", seed=3, train=train)
         boundaries = tuple(job["boundaries"]) if job["boundaries"] else None
@@ -89,7 +87,7 @@ class Worker:
                     ids[row, int(rng.integers(length // 2, length + 1)) :] = 0
             types = (np.arange(length) >= length // 2).astype(np.int64)[None].repeat(job["rows"], 0)
             rows = np.arange(job["rows"]) + index * job["rows"]
-            batches.append(MicroBatch(ids, types, rng.integers(0, NUM_LABELS, job["rows"]), rows))
+            batches.append(MicroBatch(ids, types, rng.integers(0, job["num_labels"], job["rows"]), rows))
         return batches
 
     def _disturb(self, engine: StepEngine, step: int) -> None:
