@@ -12,7 +12,7 @@ from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.fit import Outcome
 from ernie_pp.jobs.prepare import Prepared
-from ernie_pp.report import Content, Curve, Histogram, Table
+from ernie_pp.report import Content, Curve, Histogram, PlanPicture, Table
 from ernie_pp.tasks.interface import Evaluation
 
 NUM_MISTAKES = 50
@@ -26,6 +26,7 @@ class Story:
     figures: Mapping[str, Evaluation]
     history: Sequence[dict]
     facts: Mapping[str, str]
+    plan: PlanPicture | None = None
 
 
 def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story: Story) -> Content:
@@ -46,6 +47,7 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
         histograms=[_length_histogram(prepared, config)],
         mistakes=task.mistakes(dev.examples, best.logits, best.decoding, limit=NUM_MISTAKES),
         settings=dump_config(config),
+        plan=story.plan,
     )
 
 

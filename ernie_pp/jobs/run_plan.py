@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig
 from ernie_pp.jobs.joining import writer_first
 from ernie_pp.jobs.plan_costs import ModelFacts
+from ernie_pp.jobs.plan_text import plan_picture
 from ernie_pp.jobs.planning import plan_of
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.models.ernie import model_values
+from ernie_pp.parallel.measured import MeasuredStep
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
 from ernie_pp.partition.plan_record import Plan
+from ernie_pp.report import PlanPicture
 
 
 def plan_run(config: RunConfig, prepared: Prepared, world: World) -> Plan:
@@ -29,3 +33,13 @@ def layout_of(plan: Plan) -> Layout:
     """The plan as far as it says which rank computes what; blocks come after the embeddings."""
     recomputed = frozenset(block + 1 for block in plan.recomputed)
     return Layout(plan.boundaries, recomputed, plan.virtual_stages, plan.schedule)
+
+
+def picture_plan(plan: Plan, history: Sequence[Mapping], measured: MeasuredStep | None) -> PlanPicture | None:
+    """The plan beside what was measured, for the report; None for one process, of which there is nothing to see."""
+    if plan.num_devices == 1:
+        return None
+    lines = [line for line in history if line["kind"] == "train"]
+    peaks = [rank["peak_memory_bytes"] for rank in lines[-1]["ranks"]] if lines else None
+    timeline = None if measured is None else measured.timeline()
+    return plan_picture(plan, measured=timeline, measured_bytes=peaks)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from ernie_pp.config import RunConfig, dump_config
+from ernie_pp.durable import write_json
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
@@ -16,17 +17,19 @@ from ernie_pp.jobs.fit import Fit, Model, Outcome
 from ernie_pp.jobs.joining import open_world, writer_first
 from ernie_pp.jobs.no_record import NoRecord
 from ernie_pp.jobs.overlap import warn_of_overlap
+from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
 from ernie_pp.jobs.run_log import RunLog
-from ernie_pp.jobs.run_plan import layout_of, plan_run
+from ernie_pp.jobs.run_plan import layout_of, picture_plan, plan_run
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_classifier, load_encoder
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
+from ernie_pp.partition.plan import Plan
 from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
 from ernie_pp.tasks.interface import Evaluation
@@ -37,7 +40,6 @@ from ernie_pp.training.record import RunRecord
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
-PLAN = "plan.json"  # in the run folder
 
 
 def run(
@@ -59,19 +61,29 @@ def run(
     if log is not None:
         log.begin()
         _begin(config, folder, prepared)
-        write_figures(folder.root / PLAN, plan.to_json())
+        write_figures(folder.plan, plan.to_json())
+        _warn_of_waiting(plan)
     with _open_record(folder, is_writer=log is not None) as record:
         best = fit.run(record)
+    measured = fit.engine.measured_step() if config.profile.timeline else None
     figures = _measure_all(fit, best)
     summary = ""
     if log is not None:
         facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
-        story = Story(figures, record.history, facts)
+        story = Story(figures, record.history, facts, picture_plan(plan, record.history, measured))
+        if measured is not None:
+            write_json(folder.trace, measured.chrome_trace())
         summary = _hand_over(config, prepared, folder, best=best, story=story)
     # Nobody leaves before all is written: a rank that is gone would be missed.
     world.control.meet()
     world.control.close()
     return summary
+
+
+def _warn_of_waiting(plan: Plan) -> None:
+    note = waiting_note(plan)
+    if note is not None:
+        LOG.warning("%s", note)
 
 
 def _prepare(config: RunConfig, folder: RunFolder, world: World) -> Prepared:

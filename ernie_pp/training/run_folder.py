@@ -15,6 +15,8 @@ from ernie_pp.errors import ConfigError, RunError
 MARK = "# The settings of this run, written by ernie_pp."
 # What a run makes from its first step on; `overwrite: true` removes these and nothing else. The mark goes last.
 RESULTS = (
+    "plan.json",
+    "trace.json",
     "log.jsonl",
     "metrics.json",
     "predictions.jsonl",
@@ -33,6 +35,8 @@ class RunFolder:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         self.config = self.root / "config.yaml"
+        self.plan = self.root / "plan.json"
+        self.trace = self.root / "trace.json"
         self.log = self.root / "log.jsonl"
         self.text_log = self.root / "run.log"
         self.metrics = self.root / "metrics.json"

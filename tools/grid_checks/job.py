@@ -48,10 +48,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What the ranks got: losses, seconds of each step, bytes by which each rank grew, and on rank 0 the weights."""
+    """What the ranks got.
+
+    `loaded_bytes` are those of each rank before it has a model, `growth_bytes` what came on top at the peak.
+    """
 
     losses: list[float]
     step_s: list[float]
+    loaded_bytes: list[int]
     growth_bytes: list[int]
     arrays: dict[str, np.ndarray]
 

@@ -83,6 +83,7 @@ def _config(job: Job) -> RunConfig:
 
 
 def _memory_off(plan: Plan, found: Result, job: Job) -> float:
-    """How far the plan's stages are from what the ranks grew by, at most."""
+    """How far the plan's stages are from the ranks' peaks, at most, relative to what each grew by."""
     planned = [plan.stage_bytes[rank % job.stages] for rank in range(job.stages * job.replicas)]
-    return max(abs(stage / grown - 1) for stage, grown in zip(planned, found.growth_bytes, strict=True))
+    peaks = zip(planned, found.loaded_bytes, found.growth_bytes, strict=True)
+    return max(abs(stage - loaded - grown) / grown for stage, loaded, grown in peaks)

@@ -30,11 +30,11 @@ class Worker:
         self.job, self.folder = job, folder
         paddle.device.set_device("cpu")
         self.world = join_world(Grid(job["stages"], job["replicas"]), place, is_cpu=True)
+        self.loaded_bytes = _resident_bytes()
 
     def run(self) -> None:
         """All steps, then the answer."""
         engine = self._engine()
-        before = _resident_bytes()
         results, seconds = [], []
         for step in range(self.job["num_steps"]):
             self._disturb(engine, step)
@@ -43,7 +43,7 @@ class Worker:
             results.append(engine.train_step(batches, step=step))
             seconds.append(time.perf_counter() - start)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        growth = self.world.control.gather(str(peak - before).encode())
+        figures = self.world.control.gather(json.dumps([self.loaded_bytes, peak - self.loaded_bytes]).encode())
         logits = list(engine.forward(self._batches(self.job["num_steps"])))
         weights = engine.weights() if self.job["keeps_weights"] else {}
         if self.world.is_writer:
@@ -53,7 +53,8 @@ class Worker:
             answer = {
                 "losses": [result.loss for result in results],
                 "step_s": seconds,
-                "growth_bytes": [int(count) for count in growth],
+                "loaded_bytes": [json.loads(pair)[0] for pair in figures],
+                "growth_bytes": [json.loads(pair)[1] for pair in figures],
             }
             (self.folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
         self.world.control.meet()
