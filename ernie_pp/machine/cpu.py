@@ -1,8 +1,10 @@
 """CPU switches that must be made before Paddle is loaded: the math library's fast path, and the heap.
 
 The Paddle wheel's math library looks at the CPU's maker and takes a slow path on anything but Intel; a documented
-variable of that library overrides the choice. glibc gives large blocks back to the system after every operator, and
-each step pays for the page faults; `mallopt` keeps them.
+variable of that library overrides the choice. glibc gives some large blocks back to the system after every operator,
+and each step pays for the page faults; `mallopt` keeps them. What is kept has holes: glibc before 2.38 cannot put an
+aligned block into a hole of its own size, and a process then holds up to twice what its tensors need. The other way
+is as tight as can be: every block of some size has pages of its own, which go back with it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ MATH_SWITCH = "MKL_DEBUG_CPU_TYPE"
 _AVX512 = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
 _AVX2 = {"avx2", "fma"}
 # Numbers of glibc's <malloc.h>.
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD, _M_MMAP_MAX = -1, -2, -3, -4
+# Blocks from here on have pages of their own; said once, glibc no longer raises it by itself.
+_OWN_PAGES_BYTES = 128 << 10
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def set_up_cpu(*, math: Math, keep_heap: bool, threads: int | None) -> CpuSetup:
     problems += [slow_path] if slow_path is not None else []
     _, model, _ = read_cpu_info()
     count = set_threads(threads)
-    return CpuSetup(model, os.environ.get(MATH_SWITCH), keep_heap and _keep_heap(), count, tuple(problems))
+    return CpuSetup(model, os.environ.get(MATH_SWITCH), _set_up_heap(keep=keep_heap), count, tuple(problems))
 
 
 def switch_math(math: Math, *, off: str) -> str | None:
@@ -132,11 +136,15 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _keep_heap() -> bool:
+def _set_up_heap(*, keep: bool) -> bool:
+    """Whether freed memory is kept from here on."""
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False  # Not glibc: there is no such switch.
+    if not keep:
+        mallopt(_M_MMAP_THRESHOLD, _OWN_PAGES_BYTES)
+        return False
     return all(
         mallopt(option, value) == 1
         for option, value in ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 64 << 20))

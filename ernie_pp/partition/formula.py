@@ -12,7 +12,7 @@ from ernie_pp.partition.costs import DeviceCosts, LayerCost, Link, StackCosts
 # Weights, gradients and the optimizer's moments stay in fp32 whatever the activations are.
 PARAMETER_BYTES = 4
 # Numbers a block keeps for its backward pass, measured: for a token's width, and for each head and token of its row.
-NUMBERS_PER_WIDTH, NUMBERS_PER_SCORE = 30, 6
+NUMBERS_PER_WIDTH, NUMBERS_PER_SCORE = 16.5, 2.25
 # The same of the embeddings: the sum of the tables, its normalized form, the dropout mask, the output.
 EMBEDDING_NUMBERS_PER_WIDTH = 4
 # Of each output of a head: the logit, its probability and its gradient.

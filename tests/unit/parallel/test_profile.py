@@ -9,6 +9,8 @@ from ernie_pp.config.schema import ModelConfig, SizesConfig
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
 from ernie_pp.parallel.profile import LayerProfile, allocated_bytes
+from ernie_pp.partition.formula import NUMBERS_PER_SCORE, NUMBERS_PER_WIDTH
+from ernie_pp.training.build import use_cpu_kernels
 
 ROWS, LENGTH, WIDTH, VOCAB_SIZE = 3, 10, 32, 60
 
@@ -68,3 +70,15 @@ def test_medians_are_of_one_kind_of_layer(profile, monkeypatch):
     times = profile.measure()
     assert times.block.kept_bytes > times.head.kept_bytes
     assert min(times.block.forward_s, times.block.backward_s, times.embeddings.forward_s) > 0
+
+
+@pytest.mark.parametrize(("rows", "length", "width", "heads"), [(4, 64, 128, 2), (2, 128, 64, 4)])
+def test_a_block_keeps_what_the_formula_counts(rows, length, width, heads):
+    sizes = SizesConfig(vocab="unused", num_layers=1, hidden_size=width, num_heads=heads, max_positions=length)
+    loaded = load_encoder(ModelConfig(sizes=sizes, dropout=0.1), vocab_size=VOCAB_SIZE, pad_id=0, seed=1)
+    stack = build_classifier(loaded, num_labels=3, seed=1)
+    use_cpu_kernels(stack)
+    profile = LayerProfile(stack, casting=_NoCasting(), rows=rows, length=length)
+    profile.run()
+    expected = 4 * rows * length * (NUMBERS_PER_WIDTH * width + NUMBERS_PER_SCORE * heads * length)
+    assert profile.run()[1].kept_bytes == pytest.approx(expected, rel=0.05)

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ernie_pp.jobs import memory
 from ernie_pp.models.sizes import classifier_shapes, encoder_shapes, num_parameters, pooler_shapes
-from ernie_pp.partition import formula
 from ernie_pp.partition.costs import DeviceCosts, Link
 from ernie_pp.partition.formula import Shape, Speed, formula_costs
 
@@ -57,10 +55,8 @@ def test_parameters_are_those_of_the_model(task_vocab):
     assert layers[-1].parameter_bytes == weights_of("pooler") + weights_of("classifier")
 
 
-def test_activations_are_those_that_the_memory_estimate_was_measured_with():
-    assert memory.NUMBERS_PER_WIDTH == formula.NUMBERS_PER_WIDTH
-    assert memory.NUMBERS_PER_SCORE == formula.NUMBERS_PER_SCORE
-    assert _layers()[1].activation_bytes == 4 * 8 * 32 * (30 * 64 + 6 * 4 * 32)
+def test_activations_are_numbers_for_the_width_and_for_each_head_and_token():
+    assert _layers()[1].activation_bytes == 4 * 8 * 32 * (16.5 * 64 + 2.25 * 4 * 32)
 
 
 def test_a_block_has_the_operations_of_its_eight_products():
