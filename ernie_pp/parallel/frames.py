@@ -9,7 +9,7 @@ import struct
 
 from ernie_pp.errors import PeerLost, RunError
 
-# Weights of a stage are the largest message there is.
+# The weights, or the optimizer's state, of a whole model are the largest messages there are.
 MAX_MESSAGE_BYTES = 8 << 30
 _HEADER = struct.Struct("<BQQ")  # call, its number, bytes that follow
 _MAX_RECEIVED_AT_ONCE = 1 << 30

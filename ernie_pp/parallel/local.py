@@ -10,7 +10,7 @@ import paddle
 
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.part import Part, input_tensors
-from ernie_pp.parallel.rounds import LossOf, Work
+from ernie_pp.parallel.rounds import LossOf, RoundItem
 from ernie_pp.parallel.stopwatch import Stopwatch
 
 
@@ -21,14 +21,14 @@ class LocalRounds:
     part: Part
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
 
-    def accumulate(self, work: Sequence[Work], loss_of: LossOf, *, scale: float) -> np.ndarray:
+    def accumulate(self, items: Sequence[RoundItem], loss_of: LossOf, *, scale: float) -> np.ndarray:
         """Add the gradients; float64 losses of the micro-batches."""
         self.part.train()
-        self.part.begin([item.keys for item in work])
-        losses = [self._one(item, loss_of, scale) for item in work]
+        self.part.begin([item.keys for item in items])
+        losses = [self._one(item, loss_of, scale) for item in items]
         return paddle.stack(losses).numpy().astype(np.float64) if losses else np.zeros(0)
 
-    def _one(self, item: Work, loss_of: LossOf, scale: float) -> paddle.Tensor:
+    def _one(self, item: RoundItem, loss_of: LossOf, scale: float) -> paddle.Tensor:
         with self.stopwatch.computing("forward"):
             logits = self.part(input_tensors(item.batch, num_passes=len(item.keys)))
             loss = loss_of(logits, item.batch)

@@ -16,7 +16,7 @@ from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.fleet_links import FleetLinks
 from ernie_pp.parallel.neighbours import open_neighbours
 from ernie_pp.parallel.part import Part, input_tensors
-from ernie_pp.parallel.rounds import LossOf, Work
+from ernie_pp.parallel.rounds import LossOf, RoundItem
 from ernie_pp.parallel.stopwatch import Kind, Stopwatch
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
@@ -75,23 +75,23 @@ class PipelineRounds:
         self.num_chunks = len(self.parts)
         self.has_first, self.has_last = world.stage == 0, world.stage == world.grid.stages - 1
 
-    def accumulate(self, work: Sequence[Work], loss_of: LossOf, *, scale: float) -> np.ndarray:
+    def accumulate(self, items: Sequence[RoundItem], loss_of: LossOf, *, scale: float) -> np.ndarray:
         """Add the gradients; float64 losses on the last stage, zeros on the others."""
-        if not work:
+        if not items:
             return np.zeros(0)
-        filled = self._fill(work)
-        self.loss.begin([item.batch for item in filled], loss_of, scale=scale, num_real=len(work))
+        filled = self._fill(items)
+        self.loss.begin([item.batch for item in filled], loss_of, scale=scale, num_real=len(items))
         self.pipeline.train()
         for part in self.parts:
             part.begin([item.keys for item in filled])
         self._start(len(filled))
         self.pipeline.forward_backward_pipeline(self._inputs(filled), None)
-        return self.loss.values() if self.has_last else np.zeros(len(work))
+        return self.loss.values() if self.has_last else np.zeros(len(items))
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits of each micro-batch on the last stage, nothing on the others."""
-        work = [Work(batch, ()) for batch in micro_batches]
-        if not work:
+        items = [RoundItem(batch, ()) for batch in micro_batches]
+        if not items:
             return iter(())
         logits: list[np.ndarray] = []
 
@@ -100,7 +100,7 @@ class PipelineRounds:
             return output
 
         hook = self.parts[-1].register_forward_post_hook(keep)
-        filled = self._fill(work)
+        filled = self._fill(items)
         self._start(len(filled))
         self.pipeline.eval()
         try:
@@ -108,22 +108,22 @@ class PipelineRounds:
                 self.pipeline.eval_batch(self._inputs(filled), compute_loss=False)
         finally:
             hook.remove()
-        return iter(logits[: len(work)] if self.has_last else [])
+        return iter(logits[: len(items)] if self.has_last else [])
 
-    def _fill(self, work: Sequence[Work]) -> list[Work]:
+    def _fill(self, items: Sequence[RoundItem]) -> list[RoundItem]:
         """Chunks go round in groups of as many micro-batches as there are stages: repeat the last, for nothing."""
-        missing = -len(work) % self.world.grid.stages if self.num_chunks > 1 else 0
-        return [*work, *[work[-1]] * missing]
+        missing = -len(items) % self.world.grid.stages if self.num_chunks > 1 else 0
+        return [*items, *[items[-1]] * missing]
 
     def _start(self, num_micro_batches: int) -> None:
         self.pipeline.accumulate_steps = num_micro_batches
         self.pipeline._init_user_hooks()  # places for hooks, one a micro-batch
         self.pipeline.set_virtual_pipeline_rank(0)
 
-    def _inputs(self, work: Sequence[Work]) -> Iterator[tuple[Any, Any]]:
+    def _inputs(self, items: Sequence[RoundItem]) -> Iterator[tuple[Any, Any]]:
         """What Fleet takes for each micro-batch: inputs on the first stage, and something for labels on the last."""
         nothing = paddle.zeros([1])
-        for item in work:
+        for item in items:
             passes = max(1, len(item.keys))
             yield (input_tensors(item.batch, num_passes=passes) if self.has_first else nothing), nothing
 

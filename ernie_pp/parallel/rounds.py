@@ -14,7 +14,7 @@ from ernie_pp.models.dropout import DropoutKey
 
 
 @dataclass(frozen=True)
-class Work:
+class RoundItem:
     """One micro-batch of a round, and a dropout key for each pass over it."""
 
     batch: MicroBatch
@@ -26,15 +26,15 @@ LossOf = Callable[[paddle.Tensor, MicroBatch], paddle.Tensor]
 
 
 class Rounds(Protocol):
-    """How this process takes part in rounds; all processes of a replica are given the same work."""
+    """How this process takes part in rounds; all processes of a replica are given the same items."""
 
-    def accumulate(self, work: Sequence[Work], loss_of: LossOf, *, scale: float) -> np.ndarray:
+    def accumulate(self, items: Sequence[RoundItem], loss_of: LossOf, *, scale: float) -> np.ndarray:
         """Add the gradient of `scale` times each loss to the parameters here.
 
-        Returns the losses, float64 [len(work)]; zeros where another process has the last layer.
+        Returns the losses, float64 [len(items)]; zeros where another process has the last layer.
         """
         ...
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
-        """Float32 logits of each micro-batch, in turn, on every process of the replica."""
+        """Float32 logits [rows, ...] of each micro-batch, in turn, where the last layer is; nothing elsewhere."""
         ...

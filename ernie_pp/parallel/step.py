@@ -7,10 +7,9 @@ model), `replicas` (the sum of gradients) and `world.control` (a few numbers all
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import paddle
@@ -20,78 +19,24 @@ from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.engine import EngineState, StepResult
 from ernie_pp.parallel.measured import MeasuredStep, gather_step
-from ernie_pp.parallel.part import Autocast
 from ernie_pp.parallel.peak import peak_memory_bytes
-from ernie_pp.parallel.replicas import GradientSum
-from ernie_pp.parallel.rounds import Rounds, Work
+from ernie_pp.parallel.rounds import RoundItem
 from ernie_pp.parallel.sharing import forward_together
 from ernie_pp.parallel.skipped import SkippedSteps
+from ernie_pp.parallel.step_parts import Attack, StepParts
 from ernie_pp.parallel.step_sum import StepSum, sum_step
-from ernie_pp.parallel.stopwatch import Span, Stopwatch
+from ernie_pp.parallel.stopwatch import Span
 from ernie_pp.parallel.transfer import gather_arrays, scatter_arrays
 from ernie_pp.parallel.world import World
 
 
-class Objective(Protocol):
-    """The step's loss, one micro-batch at a time."""
-
-    @property
-    def loss(self) -> Any: ...
-    @property
-    def num_passes(self) -> int: ...
-    def share(
-        self, logits: paddle.Tensor, targets: paddle.Tensor, *, weight: float, num_rows: int
-    ) -> paddle.Tensor: ...
-
-
-class Updater(Protocol):
-    """The optimizer of the parameters here, as far as a step needs it."""
-
-    @property
-    def parameters(self) -> Mapping[str, paddle.Tensor]: ...
-    @property
-    def owned(self) -> Collection[str]: ...
-    def gradient_square(self) -> float: ...
-    def clip_factor(self, norm: float) -> float: ...
-    def scale_gradients(self, factor: float) -> None: ...
-    def step(self, learning_rate: float) -> None: ...
-    def clear_gradients(self) -> None: ...
-    def first_bad_gradient(self) -> str | None: ...
-    def state(self) -> dict[str, np.ndarray]: ...
-    def load_state(self, state: Any) -> None: ...
-
-
-class Casting(Autocast, Protocol):
-    """The number types of the forward pass, and the scale of the loss."""
-
-    scale: float
-
-    def record(self, *, is_finite: bool) -> bool: ...
-    def state(self) -> dict[str, float]: ...
-    def load_state(self, state: Any) -> None: ...
-
-
-class Attack(Protocol):
-    """Moves word embeddings against the model for a further round, as FGM does."""
-
-    @property
-    def table(self) -> paddle.Tensor | None: ...
-    def moved(self, gradient: paddle.Tensor) -> AbstractContextManager[Any]: ...
-
-
 @dataclass(frozen=True)
-class StepParts:
-    """What a step is made of."""
+class _ShownStep:
+    """The last of the largest steps, as this rank saw it."""
 
-    objective: Objective
-    updater: Updater
-    casting: Casting
-    learning_rate: Callable[[int], float]
-    rounds: Rounds
-    replicas: GradientSum
-    stopwatch: Stopwatch
-    attack: Attack | None = None
-    owners: Mapping[str, int] | None = None  # the replica that updates each parameter; None: every replica, all
+    num_rows: int = 0
+    step: int = 0
+    spans: tuple[Span, ...] = ()
 
 
 class StepEngine:
@@ -100,7 +45,7 @@ class StepEngine:
     def __init__(self, stack: ErnieStack, parts: StepParts, *, seed: int, world: World) -> None:
         self.stack, self.parts, self.seed, self.world = stack, parts, seed, world
         self.skipped = SkippedSteps(world.control)
-        self._shown: tuple[int, int, list[Span]] = (0, 0, [])  # rows, step, spans: the last of the largest steps
+        self._shown = _ShownStep()
 
     def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
         """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
@@ -123,8 +68,7 @@ class StepEngine:
 
     def measured_step(self) -> MeasuredStep | None:
         """The last of the largest steps as it was, on rank 0; None on the others."""
-        _, step, spans = self._shown
-        return gather_step(step, spans, self.world)
+        return gather_step(self._shown.step, self._shown.spans, self.world)
 
     def forward(self, micro_batches: Iterable[MicroBatch]) -> Iterator[np.ndarray]:
         """Float32 logits [rows, ...] of each micro-batch, in turn, on every rank."""
@@ -136,7 +80,8 @@ class StepEngine:
 
     def load_weights(self, weights: Mapping[str, np.ndarray]) -> None:
         """Set the weights to those that rank 0 gives."""
-        self.stack.load_state(scatter_arrays(weights, self.stack.canonical_parameters(), self.world))
+        own = self.stack.canonical_parameters()
+        self.stack.load_state(scatter_arrays(weights, self.world, is_wanted=lambda name: name in own))
 
     def state(self) -> EngineState:
         """A copy of weights, optimizer and loss scale; arrays on rank 0 only."""
@@ -146,9 +91,11 @@ class StepEngine:
     def load_state(self, state: EngineState) -> None:
         """Go on from a state that `state` gave; arrays are taken from rank 0."""
         self.load_weights(state.weights)
-        arrays = scatter_arrays(state.optimizer, self.parts.updater.owned, self.world, is_wanted=_belongs_to)
+        owned = self.parts.updater.owned
+        # A parameter's accumulators have its name and one word more.
+        arrays = scatter_arrays(state.optimizer, self.world, is_wanted=lambda name: name.rpartition(".")[0] in owned)
         self.parts.updater.load_state(arrays)
-        self.parts.casting.load_state(state.scalars)
+        self.parts.casting.load_state(dict(state.scalars))
 
     def _update(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
         """Change the weights, or skip the step on all ranks."""
@@ -166,20 +113,21 @@ class StepEngine:
 
     def _result(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
         return StepResult(
-            float(total.losses.sum()),
-            total.norm,
-            self.parts.learning_rate(step),
-            sum(len(batch.input_ids) for batch in micro_batches),
-            sum(self._count_tokens(batch) for batch in micro_batches),
-            not total.is_finite,
-            total.rank_times,
-            total.peak_bytes,
+            loss=float(total.losses.sum()),
+            grad_norm=total.norm,
+            learning_rate=self.parts.learning_rate(step),
+            num_rows=_count_rows(micro_batches),
+            num_tokens=sum(self._count_tokens(batch) for batch in micro_batches),
+            is_skipped=not total.is_finite,
+            rank_times=total.rank_times,
+            peak_bytes=total.peak_bytes,
         )
 
     def _note(self, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
-        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
-        if num_rows >= self._shown[0]:
-            self._shown = (num_rows, step, self.parts.stopwatch.spans)
+        num_rows = _count_rows(micro_batches)
+        if num_rows >= self._shown.num_rows:
+            # A copy: what is computed after the step, as in an evaluation, is no part of it.
+            self._shown = _ShownStep(num_rows, step, tuple(self.parts.stopwatch.spans))
 
     def _accumulate(self, micro_batches: Sequence[MicroBatch], *, step: int, first_pass: int) -> np.ndarray:
         """Add the gradients of this replica's micro-batches; the losses known here, at their places in the step."""
@@ -189,15 +137,15 @@ class StepEngine:
             if index % replicas == self.world.replica and len(batch.input_ids)
         ]  # fmt: skip
         keys = [DropoutKey(self.seed, step, index, first_pass) for index in range(len(micro_batches))]
-        work = [Work(micro_batches[i], tuple(keys[i].plus(n) for n in range(num_passes))) for i in mine]
+        items = [RoundItem(micro_batches[i], tuple(keys[i].plus(n) for n in range(num_passes))) for i in mine]
         losses = np.zeros(len(micro_batches))
-        losses[mine] = self.parts.rounds.accumulate(work, self._loss_of(micro_batches), scale=self.parts.casting.scale)
+        losses[mine] = self.parts.rounds.accumulate(items, self._loss_of(micro_batches), scale=self.parts.casting.scale)
         return losses
 
     def _loss_of(self, micro_batches: Sequence[MicroBatch]) -> Callable[[paddle.Tensor, MicroBatch], paddle.Tensor]:
         objective = self.parts.objective
         weight = sum(objective.loss.weight(_targets(batch)) for batch in micro_batches)
-        num_rows = sum(len(batch.input_ids) for batch in micro_batches)
+        num_rows = _count_rows(micro_batches)
 
         def loss_of(logits: paddle.Tensor, batch: MicroBatch) -> paddle.Tensor:
             targets = paddle.to_tensor(_targets(batch))
@@ -216,21 +164,17 @@ class StepEngine:
         norm = float(self.world.control.sum(np.array([norm]))[0])
         if not math.isfinite(norm) or norm == 0.0:
             return
-        num_passes = self.parts.objective.num_passes
-        if attack.table is None or gradient is None:
-            self._accumulate(micro_batches, step=step, first_pass=num_passes)
-            return
-        with attack.moved(gradient):
-            self._accumulate(micro_batches, step=step, first_pass=num_passes)
+        with attack.moved(gradient) if gradient is not None else nullcontext():
+            self._accumulate(micro_batches, step=step, first_pass=self.parts.objective.num_passes)
 
     def _count_tokens(self, batch: MicroBatch) -> int:
         return int((batch.input_ids != self.stack.config.pad_token_id).sum())
 
 
+def _count_rows(micro_batches: Sequence[MicroBatch]) -> int:
+    return sum(len(batch.input_ids) for batch in micro_batches)
+
+
 def _targets(batch: MicroBatch) -> np.ndarray:
     assert batch.targets is not None, "training rows have targets"
     return batch.targets
-
-
-def _belongs_to(name: str, parameters: Collection[str]) -> bool:
-    return name.rpartition(".")[0] in parameters

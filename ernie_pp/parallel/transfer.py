@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from safetensors.numpy import load, save
@@ -28,17 +27,13 @@ def gather_arrays(arrays: Mapping[str, np.ndarray], world: World) -> dict[str, n
 
 
 def scatter_arrays(
-    arrays: Mapping[str, np.ndarray],
-    names: Collection[str],
-    world: World,
-    *,
-    is_wanted: Callable[[str, Any], bool] = lambda name, names: name in names,
+    arrays: Mapping[str, np.ndarray], world: World, *, is_wanted: Callable[[str], bool]
 ) -> dict[str, np.ndarray]:
-    """Of the arrays that rank 0 gives those that `is_wanted(name, names)` here."""
-    if world.grid.num_ranks > 1:
-        arrays = load(world.control.broadcast(_pack(arrays) if world.is_writer else b""))
-        return {name: array for name, array in arrays.items() if is_wanted(name, names)}
-    return dict(arrays)
+    """Of the arrays that rank 0 gives those whose names are wanted here; one process is given all."""
+    if world.grid.num_ranks == 1:
+        return dict(arrays)
+    arrays = load(world.control.broadcast(_pack(arrays) if world.is_writer else b""))
+    return {name: array for name, array in arrays.items() if is_wanted(name)}
 
 
 def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:

@@ -13,7 +13,8 @@ from ernie_pp.models.stack import WORD_EMBEDDINGS, ErnieStack
 from ernie_pp.parallel.build import build_replicas, build_rounds
 from ernie_pp.parallel.local import LocalRounds
 from ernie_pp.parallel.part import Part
-from ernie_pp.parallel.step import StepEngine, StepParts
+from ernie_pp.parallel.step import StepEngine
+from ernie_pp.parallel.step_parts import StepParts
 from ernie_pp.parallel.stopwatch import Stopwatch
 from ernie_pp.parallel.topology import Layout, share_out
 from ernie_pp.parallel.world import World

@@ -67,3 +67,11 @@ def test_an_engine_keeps_the_last_of_its_largest_steps(make_engine, cut):
     assert measured.step == 1
     assert [span.kind for span in measured.spans[0]] == ["forward", "backward"] * 2
     assert np.isclose(measured.timeline().bubble_share, 0.0, atol=0.2)
+
+
+def test_what_is_computed_after_a_step_is_no_part_of_it(make_engine, cut):
+    engine = make_engine()
+    engine.train_step(cut([6, 6]), step=0)
+    with engine.parts.stopwatch.computing("forward"):  # as a pipeline's evaluation is
+        pass
+    assert len(engine.measured_step().spans[0]) == 4
