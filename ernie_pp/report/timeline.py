@@ -17,6 +17,10 @@ MEMORY_WIDTH, MEMORY_RIGHT = 460, 440
 # A number is written into work that has room for it.
 _DIGIT, _MARGIN = 7, 3
 _MOST_NUMBERS = 1500
+_SHORTER = (
+    '<p class="note">Every row of the simulated step is as long as the longest; '
+    "the measured step had the rows that came, most of them shorter.</p>"
+)
 
 
 def draw_plan(plan: PlanPicture) -> str:
@@ -24,6 +28,8 @@ def draw_plan(plan: PlanPicture) -> str:
     steps = [("Simulated step", plan.timeline), *([("Measured step", plan.measured)] if plan.measured else [])]
     until_s = max(timeline.step_s for _, timeline in steps)
     figures = [draw_timeline(timeline, title=title, until_s=until_s) for title, timeline in steps]
+    if plan.measured:
+        figures.append(_SHORTER)
     figures.append(draw_memory(plan.stage_bytes, limit_bytes=plan.limit_bytes, measured=plan.measured_bytes))
     return f'{list_facts(plan.facts)}<div class="rows">{"".join(figures)}</div>'
 
@@ -121,7 +127,9 @@ def _memory_row(stage: int, count: int, size: Scale, *, measured: int | None) ->
         width = size.place(measured) - LEFT
         parts.append(f'<rect class="measured" x="{LEFT}" y="{top + height + 1}" width="{width:.1f}" height="8"/>')
         words += f", measured {format_bytes(measured)}"
-    parts.append(f'<text class="on-bar" x="{LEFT + 8}" y="{top + (16 if measured is None else 12)}">{words}</text>')
+    has_room = end - LEFT >= _DIGIT * len(words) + 2 * 8
+    kind, x = ("on-bar", LEFT + 8) if has_room else ("by-bar", end + 6)
+    parts.append(f'<text class="{kind}" x="{x:.1f}" y="{top + (16 if measured is None else 12)}">{words}</text>')
     return "".join(parts)
 
 
