@@ -8,6 +8,7 @@ from ernie_pp.byte_sizes import format_bytes
 from ernie_pp.config import ParallelConfig
 from ernie_pp.config.yaml_reader import write_yaml
 from ernie_pp.jobs.figures import say_count
+from ernie_pp.partition.order import Pipeline
 from ernie_pp.partition.plan_record import Plan
 from ernie_pp.partition.simulate import Timeline, simulate
 from ernie_pp.report import PlanPicture
@@ -67,15 +68,9 @@ def plan_words(plan: Plan) -> str:
 
 def plan_timeline(plan: Plan) -> Timeline:
     """What the plan expects of a step, without the update at its end."""
-    return simulate(
-        plan.schedule,
-        forward_s=plan.part_forward_s,
-        backward_s=plan.part_backward_s,
-        transfer_s=plan.transfer_s,
-        num_stages=plan.stages,
-        num_micro_batches=plan.micro_batches,
-        virtual_stages=plan.virtual_stages,
-    )
+    pipeline = Pipeline(plan.stages, plan.micro_batches, plan.schedule, plan.virtual_stages)
+    times = {"forward_s": plan.part_forward_s, "backward_s": plan.part_backward_s}
+    return simulate(pipeline, **times, transfer_s=plan.transfer_s)
 
 
 def plan_picture(

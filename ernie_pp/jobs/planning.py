@@ -20,7 +20,9 @@ from ernie_pp.jobs.splits import build_tokenizer
 from ernie_pp.machine import count_cores, memory_bytes
 from ernie_pp.models.ernie import find_vocabulary, model_values
 from ernie_pp.partition.costs import StackCosts
-from ernie_pp.partition.plan import make_plan, nowhere_fits, search, why_one_device
+from ernie_pp.partition.order import Pipeline
+from ernie_pp.partition.parts import Wanted
+from ernie_pp.partition.plan import StepRows, make_plan, nowhere_fits, search, why_one_device
 from ernie_pp.partition.plan_record import Plan
 
 LOG = logging.getLogger("ernie_pp")
@@ -59,19 +61,12 @@ def plan_of(
     costing = replace(costing_of(config, model, devices, length=length), may_measure=may_measure)
     rows, micro_batches = micro_batches_of(config, length=costing.length)
     num_layers = model.values["num_hidden_layers"] + 2
+    pipeline = Pipeline(grid.stages, micro_batches, grid.schedule, grid.virtual_stages)
     return make_plan(
         _for_replicas(costing.of(rows, processes=processes), grid),
-        stages=grid.stages,
-        replicas=grid.replicas,
-        micro_batches=micro_batches,
-        virtual_stages=grid.virtual_stages,
-        schedule=grid.schedule,
+        Wanted(pipeline, _limit(grid, devices, processes), grid.recompute),
+        StepRows(rows, costing.length, grid.replicas, config.train.batch_size),
         boundaries=_with_end(grid.boundaries, grid=grid, num_layers=num_layers),
-        recompute=grid.recompute,
-        memory_bytes=_limit(grid, devices, processes),
-        rows_per_micro_batch=rows,
-        batch_size=config.train.batch_size,
-        length=costing.length,
     )
 
 

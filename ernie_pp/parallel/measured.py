@@ -10,7 +10,7 @@ from typing import Any
 from ernie_pp.parallel.stopwatch import Span
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
-from ernie_pp.partition.simulate import Event, Timeline
+from ernie_pp.partition.simulate import Event, Timeline, build_timeline
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,7 @@ class MeasuredStep:
         """The step of one replica, as a simulated one would be told."""
         ranks = self.grid.ranks_of_replica(replica)
         events = [_event(stage, span) for stage, rank in enumerate(ranks) for span in self.spans[rank]]
-        step_s = max((event.end_s for event in events), default=0.0)
-        busy_s = sum(event.end_s - event.start_s for event in events)
-        bubble = 1.0 - busy_s / (len(ranks) * step_s) if step_s else 0.0
-        in_flight = tuple(_most_held(self.spans[rank]) for rank in ranks)
-        return Timeline(
-            tuple(sorted(events, key=lambda event: (event.start_s, event.stage))), step_s, bubble, in_flight
-        )
+        return build_timeline(events, num_stages=len(ranks))
 
     def chrome_trace(self) -> dict[str, Any]:
         """For chrome://tracing and Perfetto: a process a replica, a thread a stage, times in microseconds."""
@@ -54,14 +48,6 @@ def gather_step(step: int, spans: Sequence[Span], world: World) -> MeasuredStep 
 
 def _event(stage: int, span: Span) -> Event:
     return Event(stage, span.chunk, span.micro_batch, span.kind, span.start_s, span.end_s)
-
-
-def _most_held(spans: Sequence[Span]) -> int:
-    held = most = 0
-    for span in sorted(spans, key=lambda span: span.end_s):
-        held += 1 if span.kind == "forward" else -1
-        most = max(most, held)
-    return most
 
 
 def _trace_event(span: Span) -> dict[str, object]:

@@ -9,10 +9,11 @@ from ernie_pp.byte_sizes import format_bytes
 from ernie_pp.errors import ConfigError
 from ernie_pp.partition.costs import LayerCost, StackCosts
 from ernie_pp.partition.cut import best_cut, least_needs
-from ernie_pp.partition.parts import Parts, Wanted
+from ernie_pp.partition.parts import Parts, Wanted, without_limit
 from ernie_pp.partition.step_time import step_seconds
 
-_SMALLER = (2, 4, 8, 16, 32, 64)
+# What is tried: micro-batches of a share of the rows; so many stages more, and so many times as many.
+_DIVISORS = (2, 4, 8, 16, 32, 64)
 _MORE, _TIMES = (1, 2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 6, 8, 16)
 
 
@@ -29,8 +30,7 @@ def nothing_fits(costs: StackCosts, wanted: Wanted) -> ConfigError:
     """The error for settings that `best_cut` finds nothing for."""
     limit = wanted.memory_bytes
     assert limit is not None, "without a limit everything fits"
-    # Any limit above all needs: without one there would be nothing to recompute for.
-    needs = least_needs(Parts(costs, replace(wanted, memory_bytes=1 << 62)))
+    needs = least_needs(Parts(costs, without_limit(wanted)))
     stage = needs.index(max(needs))
     what = (
         f"is {format_bytes(limit)} of a device; stage {stage} of {len(needs)} needs {format_bytes(needs[stage])} even "
@@ -78,11 +78,11 @@ def _recomputing(costs: StackCosts, wanted: Wanted) -> Iterator[Change]:
 
 def _smaller_micro_batches(costs: StackCosts, wanted: Wanted) -> Iterator[Change]:
     pipeline = wanted.pipeline
-    for parts in _SMALLER:
-        count = pipeline.num_micro_batches * parts
-        words = f"micro-batches of 1/{parts} of the rows, parallel.micro_batches: {count}" + _also(wanted)
+    for divisor in _DIVISORS:
+        count = pipeline.num_micro_batches * divisor
+        words = f"micro-batches of 1/{divisor} of the rows, parallel.micro_batches: {count}" + _also(wanted)
         changed = replace(wanted, pipeline=replace(pipeline, num_micro_batches=count))
-        smaller = tuple(_with_fewer_rows(layer, parts) for layer in costs.layers)
+        smaller = tuple(_with_fewer_rows(layer, divisor) for layer in costs.layers)
         yield Change(words, replace(costs, layers=smaller), changed)
 
 
@@ -99,13 +99,13 @@ def _also(wanted: Wanted) -> str:
     return " with parallel.recompute: auto" if wanted.recompute == "auto" else ""
 
 
-def _with_fewer_rows(layer: LayerCost, parts: int) -> LayerCost:
+def _with_fewer_rows(layer: LayerCost, divisor: int) -> LayerCost:
     """Times and activations of a micro-batch go with its rows, the weights do not."""
     return replace(
         layer,
-        forward_s=layer.forward_s / parts,
-        backward_s=layer.backward_s / parts,
-        activation_bytes=-(-layer.activation_bytes // parts),
-        recomputed_bytes=-(-layer.recomputed_bytes // parts),
-        output_bytes=-(-layer.output_bytes // parts),
+        forward_s=layer.forward_s / divisor,
+        backward_s=layer.backward_s / divisor,
+        activation_bytes=-(-layer.activation_bytes // divisor),
+        recomputed_bytes=-(-layer.recomputed_bytes // divisor),
+        output_bytes=-(-layer.output_bytes // divisor),
     )

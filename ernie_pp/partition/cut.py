@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 
 from ernie_pp.partition.bottleneck import Row, best_within, smallest_worst
@@ -13,6 +15,8 @@ from ernie_pp.partition.recompute import Choice
 # Sums in another order round otherwise; no bound shall be missed by that.
 _ROUNDING = 1 + 1e-9
 
+Span = tuple[int, int, int]  # a part, its first layer, the layer after its last
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -20,8 +24,8 @@ class Cut:
 
     boundaries: tuple[int, ...]  # 0, the first layer of each further part, the number of layers
     recomputed: tuple[int, ...]  # layer indexes
-    stage_forward_s: tuple[float, ...]  # of each part, one micro-batch
-    stage_backward_s: tuple[float, ...]  # with the second forward pass of recomputed layers
+    part_forward_s: tuple[float, ...]  # one micro-batch
+    part_backward_s: tuple[float, ...]  # with the second forward pass of recomputed layers
     stage_bytes: tuple[int, ...]  # of each stage at its fullest moment, Paddle itself counted
     slowest_s: float  # both passes of the slowest part and what it waits for from its neighbours
 
@@ -54,22 +58,22 @@ def cut_along(parts: Parts, boundaries: tuple[int, ...]) -> Cut | None:
 
 def cut_at(parts: Parts, boundaries: tuple[int, ...]) -> Cut | None:
     """The costs of given boundaries; None where a part does not fit."""
-    spans = list(zip(range(parts.num_parts), boundaries, boundaries[1:], strict=False))
+    spans = _spans(boundaries)
     choices = [parts.choice(*span) for span in spans]
     if any(choice is None for choice in choices):
         return None
     chosen = [choice for choice in choices if choice is not None]
-    layers, device = parts.costs.layers, parts.costs.device
-    forward_s = [sum(layer.forward_s for layer in layers[start:end]) for _, start, end in spans]
-    backward_s = [sum(layer.backward_s for layer in layers[start:end]) for _, start, end in spans]
-    state = [sum(layer.parameter_bytes for layer in layers[start:end]) * device.state_factor for _, start, end in spans]
+    runs = [parts.costs.layers[start:end] for _, start, end in spans]
+    forward_s = [sum(layer.forward_s for layer in run) for run in runs]
+    backward_s = [sum(layer.backward_s for layer in run) for run in runs]
+    recomputed = (start + bit for (_, start, _), choice in zip(spans, chosen, strict=True) for bit in _bits(choice))
     return Cut(
-        boundaries,
-        tuple(start + bit for (_, start, end), choice in zip(spans, chosen, strict=True) for bit in _bits(choice)),
-        tuple(forward_s),
-        tuple(seconds + choice.added_s for seconds, choice in zip(backward_s, chosen, strict=True)),
-        tuple(ceil(device.base_bytes + need) for need in _stage_needs(parts, state, chosen)),
-        max(parts.time_s(*span) for span in spans),
+        boundaries=boundaries,
+        recomputed=tuple(recomputed),
+        part_forward_s=tuple(forward_s),
+        part_backward_s=tuple(seconds + choice.added_s for seconds, choice in zip(backward_s, chosen, strict=True)),
+        stage_bytes=tuple(_stage_bytes(parts, spans, chosen)),
+        slowest_s=max(parts.time_s(*span) for span in spans),
     )
 
 
@@ -106,31 +110,35 @@ def _set_shares(parts: Parts, shares: list[float]) -> None:
 
 def _shares_of_need(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
     """Of the memory of its stage, what each part gets: by the least that it needs."""
-    needs = _least_part_needs(parts, boundaries)
-    width = parts.pipeline.num_stages
-    return [need / (sum(needs[part % width :: width]) or 1) for part, need in enumerate(needs)]
+    needs, num_stages = _least_part_needs(parts, boundaries), parts.pipeline.num_stages
+    return [need / (sum(needs[part % num_stages :: num_stages]) or 1) for part, need in enumerate(needs)]
 
 
 def _least_part_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
-    spans = zip(range(parts.num_parts), boundaries, boundaries[1:], strict=False)
-    return [parts.least_bytes(*span) for span in spans]
+    return [parts.least_bytes(*span) for span in _spans(boundaries)]
 
 
 def _least_stage_needs(parts: Parts, boundaries: tuple[int, ...]) -> list[float]:
-    needs, width = _least_part_needs(parts, boundaries), parts.pipeline.num_stages
-    return [parts.costs.device.base_bytes + sum(needs[stage::width]) for stage in range(width)]
+    needs, num_stages = _least_part_needs(parts, boundaries), parts.pipeline.num_stages
+    return [parts.costs.device.base_bytes + sum(needs[stage::num_stages]) for stage in range(num_stages)]
 
 
-def _stage_needs(parts: Parts, state: list[float], chosen: list[Choice]) -> list[float]:
-    width, needs = parts.pipeline.num_stages, []
-    for stage in range(width):
-        mine = chosen[stage::width]
+def _stage_bytes(parts: Parts, spans: Sequence[Span], chosen: Sequence[Choice]) -> Iterator[int]:
+    """Of each stage, with all its chunks at the moment that asks for the most."""
+    num_stages = parts.pipeline.num_stages
+    state = [parts.state_bytes(start, end) for _, start, end in spans]
+    for stage in range(num_stages):
+        own = chosen[stage::num_stages]
         kept = max(
-            sum(count * choice.kept_bytes for count, choice in zip(counts, mine, strict=True))
+            sum(count * choice.kept_bytes for count, choice in zip(counts, own, strict=True))
             for counts in held_chunks(parts.pipeline, stage)
         )
-        needs.append(sum(state[stage::width]) + kept + max(choice.working_bytes for choice in mine))
-    return needs
+        working = max(choice.working_bytes for choice in own)
+        yield ceil(parts.costs.device.base_bytes + sum(state[stage::num_stages]) + kept + working)
+
+
+def _spans(boundaries: Sequence[int]) -> list[Span]:
+    return [(part, start, end) for part, (start, end) in enumerate(pairwise(boundaries))]
 
 
 def _bits(choice: Choice) -> list[int]:

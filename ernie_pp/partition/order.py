@@ -14,6 +14,8 @@ from ernie_pp.errors import ConfigError
 
 Schedule = Literal["1f1b", "f_then_b"]
 Kind = Literal["forward", "backward"]
+# Fleet demands more than two.
+LEAST_INTERLEAVED_STAGES = 3
 
 
 class Work(NamedTuple):
@@ -62,6 +64,12 @@ def check_pipeline(pipeline: Pipeline) -> None:
         _check_chunks(pipeline)
 
 
+def may_interleave(pipeline: Pipeline) -> bool:
+    """Whether Fleet deals so many micro-batches out to chunks on so many stages."""
+    count, num_stages = pipeline.num_micro_batches, pipeline.num_stages
+    return num_stages >= LEAST_INTERLEAVED_STAGES and count % num_stages == 0 and count >= _fewest(pipeline)
+
+
 def programs(pipeline: Pipeline) -> tuple[Program, ...]:
     """What each stage does, one instruction after the other."""
     return _programs(pipeline)
@@ -80,13 +88,19 @@ def held_chunks(pipeline: Pipeline, stage: int) -> tuple[tuple[int, ...], ...]:
 
 def _check_chunks(pipeline: Pipeline) -> None:
     stages, micro_batches = pipeline.num_stages, pipeline.num_micro_batches
-    if stages < 3:
-        what = f"is {pipeline.virtual_stages} with {stages} stages, Fleet interleaves 3 stages or more"
+    if stages < LEAST_INTERLEAVED_STAGES:
+        least = f"Fleet interleaves {LEAST_INTERLEAVED_STAGES} stages or more"
+        what = f"is {pipeline.virtual_stages} with {stages} stages, {least}"
         raise ConfigError("parallel.virtual_stages", what, "Take more stages, or virtual_stages: 1.")
-    fewest = 2 * stages if pipeline.schedule == "1f1b" else stages
-    if micro_batches % stages or micro_batches < fewest:
+    if not may_interleave(pipeline):
+        fewest = _fewest(pipeline)
         what = f"is {micro_batches}, virtual stages need a multiple of the {stages} stages, at least {fewest}"
         raise ConfigError("parallel.micro_batches", what, "Take another number of micro-batches, or virtual_stages: 1.")
+
+
+def _fewest(pipeline: Pipeline) -> int:
+    """Micro-batches below which Fleet would take another schedule than the one asked for."""
+    return pipeline.num_stages if pipeline.schedule == "f_then_b" else 2 * pipeline.num_stages
 
 
 @lru_cache(maxsize=64)
@@ -115,7 +129,7 @@ def _1f1b(pipeline: Pipeline, stage: int) -> list[Instruction]:
 
 def _interleaved(pipeline: Pipeline, stage: int) -> list[Instruction]:
     """Pairs of a forward and a backward pass; only after both Fleet sends both results and waits for both inputs."""
-    forward, backward = _chunked_works(pipeline, stage, run=pipeline.num_stages)
+    forward, backward = _chunked_works(pipeline, stage, group=pipeline.num_stages)
     warm = 2 * (pipeline.num_stages - 1 - stage) + (pipeline.virtual_stages - 1) * pipeline.num_stages
     steps = [_wait(forward[0])]
     for index in range(warm):
@@ -135,7 +149,7 @@ def _interleaved(pipeline: Pipeline, stage: int) -> list[Instruction]:
 
 def _f_then_b(pipeline: Pipeline, stage: int) -> list[Instruction]:
     """All forward passes, chunk by chunk, then all backward passes."""
-    forward, backward = _chunked_works(pipeline, stage, run=pipeline.num_micro_batches)
+    forward, backward = _chunked_works(pipeline, stage, group=pipeline.num_micro_batches)
     steps: list[Instruction] = []
     for works, last in ((forward, pipeline.num_stages - 1), (backward, 0)):
         # What goes round from the last stage to the first is sent late, when the first is about to need it.
@@ -146,16 +160,16 @@ def _f_then_b(pipeline: Pipeline, stage: int) -> list[Instruction]:
     return steps
 
 
-def _chunked_works(pipeline: Pipeline, stage: int, *, run: int) -> tuple[list[Work], list[Work]]:
-    """Forward and backward passes in order: `run` micro-batches through each chunk, then the next `run`."""
-    chunks, count, width = pipeline.virtual_stages, pipeline.num_micro_batches, pipeline.num_stages
+def _chunked_works(pipeline: Pipeline, stage: int, *, group: int) -> tuple[list[Work], list[Work]]:
+    """Forward and backward passes in order: `group` micro-batches through each chunk, then the next `group`."""
+    chunks, count, num_stages = pipeline.virtual_stages, pipeline.num_micro_batches, pipeline.num_stages
     forward = [
-        Work("forward", chunk * width + stage, first + index)
-        for first in range(0, count, run)
+        Work("forward", chunk * num_stages + stage, first + index)
+        for first in range(0, count, group)
         for chunk in range(chunks)
-        for index in range(run)
+        for index in range(group)
     ]
-    last = (chunks - 1) * width + 2 * stage
+    last = (chunks - 1) * num_stages + 2 * stage
     return forward, [Work("backward", last - work.part, work.micro_batch) for work in forward]
 
 

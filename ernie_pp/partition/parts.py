@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
 from typing import Literal
@@ -24,6 +24,11 @@ class Wanted:
     pipeline: Pipeline
     memory_bytes: int | None = None  # of one device; None: no limit
     recompute: Recompute = "none"
+
+
+def without_limit(wanted: Wanted) -> Wanted:
+    """The same with more memory than anything needs: with no limit at all there would be nothing to recompute for."""
+    return replace(wanted, memory_bytes=1 << 62)
 
 
 def check_wanted(costs: StackCosts, wanted: Wanted) -> None:
@@ -80,7 +85,7 @@ class Parts:
 
     def choice(self, part: int, start: int, end: int) -> Choice | None:
         """The layers to recompute, by the least added time; None where no choice fits."""
-        room = self.rooms[part] - self._state(start, end)
+        room = self.rooms[part] - self.state_bytes(start, end)
         if self._kept_bytes is not None:  # without a look at the many ways to recompute
             kept = round(self._kept_bytes[end] - self._kept_bytes[start])
             if self.held[part] * kept <= room:
@@ -101,11 +106,15 @@ class Parts:
     def needed_bytes(self, part: int, start: int, end: int) -> float:
         """Without Paddle itself, with the layers that `choice` recomputes; infinite where it does not fit."""
         choice = self.choice(part, start, end)
-        return inf if choice is None else self._state(start, end) + choice_bytes(choice, held=self.held[part])
+        return inf if choice is None else self.state_bytes(start, end) + choice_bytes(choice, held=self.held[part])
+
+    def state_bytes(self, start: int, end: int) -> float:
+        """Weights, gradients and optimizer state."""
+        return self._state_bytes[end] - self._state_bytes[start]
 
     def least_bytes(self, part: int, start: int, end: int) -> float:
         """Without Paddle itself, with the choice that needs the least: never more for fewer layers."""
-        return self._state(start, end) + self._front(start, end).fewest_bytes(held=self.held[part])
+        return self.state_bytes(start, end) + self._front(start, end).fewest_bytes(held=self.held[part])
 
     def most_s(self) -> float:
         """No part takes longer."""
@@ -121,9 +130,6 @@ class Parts:
     def _own_s(self, part: int, start: int, end: int) -> float:
         choice = self.choice(part, start, end)
         return inf if choice is None else self._both_s[end] - self._both_s[start] + choice.added_s
-
-    def _state(self, start: int, end: int) -> float:
-        return self._state_bytes[end] - self._state_bytes[start]
 
     def _front(self, start: int, end: int) -> Front:
         if len(self._fronts[start]) == 1:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ernie_pp.byte_sizes import format_bytes
 from ernie_pp.errors import ConfigError
 from ernie_pp.partition.costs import StackCosts
 from ernie_pp.partition.cut import Cut, best_cut, cut_along, least_needs
-from ernie_pp.partition.order import Pipeline, Schedule
-from ernie_pp.partition.parts import Parts, Recompute, Wanted
+from ernie_pp.partition.order import Pipeline, may_interleave
+from ernie_pp.partition.parts import Parts, Wanted, without_limit
 from ernie_pp.partition.plan_record import Plan
-from ernie_pp.partition.solve import solve_wanted
+from ernie_pp.partition.solve import solve
 from ernie_pp.partition.step_time import after_timeline_s, cut_timeline, cut_transfers
 
 # Costs of a micro-batch of so many rows.
@@ -22,59 +22,45 @@ CostOf = Callable[[int], StackCosts]
 _CHUNKS = (1, 2, 3)
 
 
-def make_plan(
-    costs: StackCosts,
-    *,
-    rows_per_micro_batch: int,
-    length: int,
-    stages: int = 1,
-    replicas: int = 1,
-    micro_batches: int = 1,
-    virtual_stages: int = 1,
-    schedule: Schedule = "1f1b",
-    recompute: Recompute = "none",
-    memory_bytes: int | None = None,
-    boundaries: Sequence[int] | None = None,
-    batch_size: int | None = None,
-) -> Plan:
+@dataclass(frozen=True)
+class StepRows:
+    """The rows of a step, and the replicas that share them; `batch_size` where it is not the product of the others."""
+
+    rows_per_micro_batch: int
+    length: int  # tokens of each row
+    replicas: int = 1
+    batch_size: int | None = None
+
+    def num_tokens(self, micro_batches: int) -> int:
+        """Tokens of a step in which each replica has so many micro-batches."""
+        return (self.batch_size or self.rows_per_micro_batch * micro_batches * self.replicas) * self.length
+
+
+def make_plan(costs: StackCosts, wanted: Wanted, rows: StepRows, *, boundaries: Sequence[int] | None = None) -> Plan:
     """The plan of one grid: the best cut, or the given `boundaries` (0, the first layer of each further part, the end).
 
-    `costs` are those of a micro-batch of `rows_per_micro_batch` rows of `length` tokens. `batch_size` says how many
-    rows a step has where that is not the product of rows, micro-batches and replicas. ConfigError where nothing fits.
+    `costs` are those of one micro-batch of `rows`. ConfigError where nothing fits.
     """
-    pipeline = Pipeline(stages, micro_batches, schedule, virtual_stages)
-    wanted = Wanted(pipeline, memory_bytes, recompute)
-    cut = solve_wanted(costs, wanted) if boundaries is None else _given_cut(costs, wanted, tuple(boundaries))
-    plan = _plan(costs, cut, pipeline, replicas=replicas, rows=rows_per_micro_batch, length=length)
-    return plan if batch_size is None else replace(plan, tokens_per_s=batch_size * length / plan.step_s)
+    cut = solve(costs, wanted) if boundaries is None else _given_cut(costs, wanted, tuple(boundaries))
+    return _plan(costs, cut, wanted.pipeline, rows)
 
 
-def search(
-    cost_of: CostOf,
-    *,
-    num_devices: int,
-    batch_size: int,
-    length: int,
-    memory_bytes: int | None,
-    max_stages: int | None = None,
-    recompute: Recompute = "auto",
-) -> list[Plan]:
+def search(cost_of: CostOf, *, num_devices: int, batch_size: int, length: int, memory_bytes: int | None) -> list[Plan]:
     """Every plan that fits, fastest first; of equally fast ones that with fewer devices, then fewer stages.
 
     Looked at are stages x replicas of up to `num_devices`, micro-batches of equal rows that make up `batch_size`, and
-    the schedules 1F1B and interleaved 1F1B. "auto" recomputes what memory asks for: nothing, some or all blocks.
+    the schedules 1F1B and interleaved 1F1B; recomputed is what memory asks for: nothing, some or all blocks.
     """
     if batch_size < 1 or num_devices < 1:
         raise ValueError(f"batch_size is {batch_size}, num_devices {num_devices}; at least 1 each was expected")
-    costs = {rows: cost_of(rows) for rows in range(1, batch_size + 1) if batch_size % rows == 0}
-    most_stages = min(num_devices, max_stages or num_devices, len(next(iter(costs.values())).layers))
     plans = []
-    for rows, stack in costs.items():
-        for pipeline, replicas in _grids(len(stack.layers), batch_size // rows, num_devices, most_stages):
-            cut = best_cut(Parts(stack, Wanted(pipeline, memory_bytes, recompute)))
+    for num_rows in (number for number in range(1, batch_size + 1) if batch_size % number == 0):
+        costs = cost_of(num_rows)
+        for pipeline, replicas in _grids(batch_size // num_rows, num_devices=num_devices, num_layers=len(costs.layers)):
+            cut = best_cut(Parts(costs, Wanted(pipeline, memory_bytes, "auto")))
             if cut is not None:
-                plans.append(_plan(stack, cut, pipeline, replicas=replicas, rows=rows, length=length))
-    return sorted(plans, key=_rank)
+                plans.append(_plan(costs, cut, pipeline, StepRows(num_rows, length, replicas)))
+    return sorted(plans, key=_order)
 
 
 def nowhere_fits(cost_of: CostOf, *, num_devices: int, memory_bytes: int) -> ConfigError:
@@ -122,50 +108,44 @@ def _given_cut(costs: StackCosts, wanted: Wanted, boundaries: tuple[int, ...]) -
     return cut
 
 
-def _plan(costs: StackCosts, cut: Cut, pipeline: Pipeline, *, replicas: int, rows: int, length: int) -> Plan:
+def _plan(costs: StackCosts, cut: Cut, pipeline: Pipeline, rows: StepRows) -> Plan:
     line = cut_timeline(costs, cut, pipeline)
-    step_s = line.step_s + after_timeline_s(costs, cut, pipeline, replicas=replicas)
-    num_tokens = rows * length * pipeline.num_micro_batches * replicas
+    step_s = line.step_s + after_timeline_s(costs, cut, pipeline, replicas=rows.replicas)
     return Plan(
         stages=pipeline.num_stages,
-        replicas=replicas,
+        replicas=rows.replicas,
         micro_batches=pipeline.num_micro_batches,
         virtual_stages=pipeline.virtual_stages,
         schedule=pipeline.schedule,
         boundaries=cut.boundaries,
         recomputed=tuple(layer - 1 for layer in cut.recomputed),
-        rows_per_micro_batch=rows,
-        length=length,
-        part_forward_s=cut.stage_forward_s,
-        part_backward_s=cut.stage_backward_s,
+        rows_per_micro_batch=rows.rows_per_micro_batch,
+        length=rows.length,
+        part_forward_s=cut.part_forward_s,
+        part_backward_s=cut.part_backward_s,
         transfer_s=cut_transfers(costs, cut),
         step_s=step_s,
         bubble_share=line.bubble_share,
         stage_bytes=cut.stage_bytes,
-        tokens_per_s=num_tokens / step_s if step_s else 0.0,
+        tokens_per_s=rows.num_tokens(pipeline.num_micro_batches) / step_s if step_s else 0.0,
     )
 
 
-def _grids(num_layers: int, num_micro_batches: int, num_devices: int, most: int) -> Iterator[tuple[Pipeline, int]]:
+def _grids(num_micro_batches: int, *, num_devices: int, num_layers: int) -> Iterator[tuple[Pipeline, int]]:
     """Pipelines, and how many of them, that share so many micro-batches evenly."""
-    for stages in range(1, most + 1):
+    for stages in range(1, min(num_devices, num_layers) + 1):
         for replicas in range(1, num_devices // stages + 1):
             if num_micro_batches % replicas:
                 continue
-            count = num_micro_batches // replicas
             for chunks in _CHUNKS:
-                if chunks == 1 or _may_interleave(stages, count, chunks, num_layers):
-                    yield Pipeline(stages, count, "1f1b", chunks), replicas
+                pipeline = Pipeline(stages, num_micro_batches // replicas, "1f1b", chunks)
+                if chunks == 1 or (may_interleave(pipeline) and pipeline.num_parts <= num_layers):
+                    yield pipeline, replicas
 
 
-def _may_interleave(stages: int, count: int, chunks: int, num_layers: int) -> bool:
-    return stages >= 3 and count % stages == 0 and count >= 2 * stages and stages * chunks <= num_layers
-
-
-def _rank(plan: Plan) -> tuple:
+def _order(plan: Plan) -> tuple:
     return (plan.step_s, plan.num_devices, plan.stages, plan.virtual_stages, plan.micro_batches, plan.boundaries)
 
 
 def _unlimited(costs: StackCosts, pipeline: Pipeline) -> Parts:
-    # A limit above all needs: without one there would be nothing to recompute for.
-    return Parts(costs, Wanted(pipeline, 1 << 62, "auto"))
+    return Parts(costs, without_limit(Wanted(pipeline, recompute="auto")))

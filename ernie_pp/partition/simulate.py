@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ernie_pp.partition.order import Kind, Pipeline, Program, Schedule, Work, programs
+from ernie_pp.partition.order import Kind, Pipeline, Program, Work, programs
 
 # Of every part: one number, or one a micro-batch.
 PartTimes = Sequence[float] | Sequence[Sequence[float]]
@@ -34,14 +34,7 @@ class Timeline:
 
 
 def simulate(
-    schedule: Schedule,
-    *,
-    forward_s: PartTimes,
-    backward_s: PartTimes,
-    transfer_s: Sequence[float],
-    num_stages: int,
-    num_micro_batches: int,
-    virtual_stages: int = 1,
+    pipeline: Pipeline, *, forward_s: PartTimes, backward_s: PartTimes, transfer_s: Sequence[float]
 ) -> Timeline:
     """The timeline of one step of one replica.
 
@@ -49,21 +42,26 @@ def simulate(
     between two parts, for the activations and again for their gradients. A transfer runs beside the computing and
     holds up only the next one on its link; a stage waits for what it receives.
     """
-    pipeline = Pipeline(num_stages, num_micro_batches, schedule, virtual_stages)
     stage_programs = programs(pipeline)
-    times = {
+    times: dict[Kind, list[Sequence[float]]] = {
         "forward": _rows(forward_s, pipeline, name="forward_s"),
         "backward": _rows(backward_s, pipeline, name="backward_s"),
     }
     if len(transfer_s) != pipeline.num_parts - 1:
         raise ValueError(f"transfer_s has {len(transfer_s)} numbers, expected one a boundary: {pipeline.num_parts - 1}")
-    events = _Run(stage_programs, num_stages=num_stages, times=times, transfer_s=transfer_s).events()
-    step_s = max(event.end_s for event in events)
+    return build_timeline(
+        _Run(stage_programs, times=times, transfer_s=transfer_s).events(), num_stages=pipeline.num_stages
+    )
+
+
+def build_timeline(events: Sequence[Event], *, num_stages: int) -> Timeline:
+    """The timeline of a replica's events; those of one stage are given in its own order."""
+    step_s = max((event.end_s for event in events), default=0.0)
     busy_s = sum(event.end_s - event.start_s for event in events)
     bubble_share = 1 - busy_s / (num_stages * step_s) if step_s else 0.0
-    in_flight = tuple(_most_held(program) for program in stage_programs)
-    events.sort(key=lambda event: (event.start_s, event.stage, event.end_s))
-    return Timeline(tuple(events), step_s, bubble_share, in_flight)
+    in_flight = tuple(_most_held(event for event in events if event.stage == stage) for stage in range(num_stages))
+    in_time = sorted(events, key=lambda event: (event.start_s, event.stage, event.end_s))
+    return Timeline(tuple(in_time), step_s, bubble_share, in_flight)
 
 
 def _rows(times: PartTimes, pipeline: Pipeline, *, name: str) -> list[Sequence[float]]:
@@ -83,13 +81,12 @@ class _Run:
         self,
         stage_programs: Sequence[Program],
         *,
-        num_stages: int,
-        times: dict[str, list[Sequence[float]]],
+        times: Mapping[Kind, Sequence[Sequence[float]]],
         transfer_s: Sequence[float],
     ) -> None:
-        self.programs, self.num_stages = stage_programs, num_stages
+        self.programs, self.num_stages = stage_programs, len(stage_programs)
         self.times, self.transfer_s = times, transfer_s
-        self.now, self.next = [0.0] * num_stages, [0] * num_stages
+        self.now, self.next = [0.0] * self.num_stages, [0] * self.num_stages
         self.arrivals: dict[Work, float] = {}
         self.links: dict[tuple[int, int], float] = {}  # when the way from one stage to another is free
         self.done: list[Event] = []
@@ -133,10 +130,9 @@ class _Run:
         self.arrivals[work] = self.links[link] = end
 
 
-def _most_held(program: Program) -> int:
+def _most_held(events: Iterable[Event]) -> int:
     held = most = 0
-    for verb, work in program:
-        if verb == "run":
-            held += 1 if work.kind == "forward" else -1
-            most = max(most, held)
+    for event in events:
+        held += 1 if event.kind == "forward" else -1
+        most = max(most, held)
     return most

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ernie_pp.partition.costs import StackCosts
 from ernie_pp.partition.cut import Cut
 from ernie_pp.partition.order import Pipeline
@@ -10,15 +12,8 @@ from ernie_pp.partition.simulate import Timeline, simulate
 
 def cut_timeline(costs: StackCosts, cut: Cut, pipeline: Pipeline) -> Timeline:
     """The timeline of a cut."""
-    return simulate(
-        pipeline.schedule,
-        forward_s=cut.stage_forward_s,
-        backward_s=cut.stage_backward_s,
-        transfer_s=cut_transfers(costs, cut),
-        num_stages=pipeline.num_stages,
-        num_micro_batches=pipeline.num_micro_batches,
-        virtual_stages=pipeline.virtual_stages,
-    )
+    transfer_s = cut_transfers(costs, cut)
+    return simulate(pipeline, forward_s=cut.part_forward_s, backward_s=cut.part_backward_s, transfer_s=transfer_s)
 
 
 def cut_transfers(costs: StackCosts, cut: Cut) -> tuple[float, ...]:
@@ -28,12 +23,9 @@ def cut_transfers(costs: StackCosts, cut: Cut) -> tuple[float, ...]:
 
 def after_timeline_s(costs: StackCosts, cut: Cut, pipeline: Pipeline, *, replicas: int) -> float:
     """What follows the last backward pass, on the stage with the most weights; the stages do it at once."""
-    sizes = [
-        sum(layer.parameter_bytes for layer in costs.layers[start:end])
-        for start, end in zip(cut.boundaries, cut.boundaries[1:], strict=False)
-    ]
-    width, device = pipeline.num_stages, costs.device
-    most = max(sum(sizes[stage::width]) for stage in range(width))
+    sizes = [sum(layer.parameter_bytes for layer in costs.layers[start:end]) for start, end in pairwise(cut.boundaries)]
+    num_stages, device = pipeline.num_stages, costs.device
+    most = max(sum(sizes[stage::num_stages]) for stage in range(num_stages))
     # In a ring each replica sends its gradients round in shares, once to sum them and once to spread the sums.
     reduce_s = 2 * (replicas - 1) / replicas * most / device.reduce_bytes_per_s
     return most * device.update_s_per_byte + reduce_s + device.step_s

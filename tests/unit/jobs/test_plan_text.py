@@ -17,7 +17,9 @@ from ernie_pp.jobs.plan_text import (
     show_seconds,
 )
 from ernie_pp.partition.costs import DeviceCosts, LayerCost, Link, StackCosts
-from ernie_pp.partition.plan import make_plan
+from ernie_pp.partition.order import Pipeline
+from ernie_pp.partition.parts import Wanted
+from ernie_pp.partition.plan import StepRows, make_plan
 
 MIB = 1 << 20
 CONFIG = """
@@ -35,16 +37,8 @@ def _costs(num_blocks=6):
 
 
 def _plan(stages=2, replicas=1, micro_batches=8, *, chunks=1, recompute="none", num_blocks=6):
-    return make_plan(
-        _costs(num_blocks),
-        stages=stages,
-        replicas=replicas,
-        micro_batches=micro_batches,
-        virtual_stages=chunks,
-        recompute=recompute,
-        rows_per_micro_batch=1,
-        length=32,
-    )
+    wanted = Wanted(Pipeline(stages, micro_batches, virtual_stages=chunks), recompute=recompute)
+    return make_plan(_costs(num_blocks), wanted, StepRows(1, 32, replicas))
 
 
 PLANS = {

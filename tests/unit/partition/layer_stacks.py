@@ -5,6 +5,10 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from ernie_pp.partition.costs import DeviceCosts, LayerCost, Link, StackCosts
+from ernie_pp.partition.order import Pipeline
+from ernie_pp.partition.parts import Wanted
+from ernie_pp.partition.plan import StepRows, make_plan
+from ernie_pp.partition.solve import solve
 
 DEVICE = DeviceCosts(base_bytes=0, state_factor=4, update_s_per_byte=0.0, step_s=0.0, reduce_bytes_per_s=1e9)
 FAST = Link(bytes_per_s=1e18)
@@ -50,3 +54,18 @@ def odd_stacks(max_layers=12):
         st.lists(one, min_size=1, max_size=max_layers),
         links,
     )
+
+
+def wanted(*, stages=1, micro_batches=1, memory_bytes=None, recompute="none", schedule="1f1b", virtual_stages=1):
+    """What a cut is looked for."""
+    return Wanted(Pipeline(stages, micro_batches, schedule, virtual_stages), memory_bytes, recompute)
+
+
+def solve_for(costs, **settings):
+    """The cut for settings as `wanted` takes them."""
+    return solve(costs, wanted(**settings))
+
+
+def plan_for(costs, *, rows=1, length=1, replicas=1, batch_size=None, boundaries=None, **settings):
+    """The plan for settings as `wanted` takes them."""
+    return make_plan(costs, wanted(**settings), StepRows(rows, length, replicas, batch_size), boundaries=boundaries)

@@ -6,20 +6,19 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layer_stacks import DEVICE, layer, like_blocks, odd_stacks
+from layer_stacks import DEVICE, layer, like_blocks, odd_stacks, solve_for
 
 from ernie_pp.errors import ConfigError
 from ernie_pp.partition.cut import best_cut, least_needs
 from ernie_pp.partition.order import Pipeline
 from ernie_pp.partition.parts import Parts, Wanted
-from ernie_pp.partition.solve import solve
 
-WANTED = {"num_stages": 2, "num_micro_batches": 4}
+WANTED = {"stages": 2, "micro_batches": 4}
 
 
 def _refusal(costs, **wanted):
     with pytest.raises(ConfigError) as caught:
-        solve(costs, **(WANTED | wanted))
+        solve_for(costs, **(WANTED | wanted))
     return caught.value
 
 
@@ -29,7 +28,7 @@ def test_the_least_need_and_what_it_is_above_the_limit_are_told():
     error = _refusal(costs, memory_bytes=6 << 20)
     needs = r"is 6 MiB of a device; stage 1 of 2 needs 7 MiB even in the cut that needs the least, 1 MiB more"
     assert re.search(needs, error.what)
-    assert solve(costs, **WANTED, memory_bytes=7 << 20).stage_bytes == (6 << 20, 7 << 20)
+    assert solve_for(costs, **WANTED, memory_bytes=7 << 20).stage_bytes == (6 << 20, 7 << 20)
 
 
 @settings(deadline=None, max_examples=100)
@@ -52,15 +51,15 @@ def test_each_change_named_makes_it_fit_and_the_fastest_is_first():
     assert seconds == sorted(seconds)
     assert any("parallel.recompute: auto" in change for change in changes)
     stages = int(re.search(r"parallel.stages: (\d+)", error.do).group(1))
-    assert solve(costs, **(WANTED | {"num_stages": stages}), memory_bytes=4000)
+    assert solve_for(costs, **(WANTED | {"stages": stages}), memory_bytes=4000)
     with pytest.raises(ConfigError):
-        solve(costs, **(WANTED | {"num_stages": stages - 1}), memory_bytes=4000)
-    assert solve(costs, **WANTED, memory_bytes=4000, recompute="auto").recomputed
+        solve_for(costs, **(WANTED | {"stages": stages - 1}), memory_bytes=4000)
+    assert solve_for(costs, **WANTED, memory_bytes=4000, recompute="auto").recomputed
 
 
 def test_a_smaller_micro_batch_is_advised_by_its_share_of_the_rows():
     costs = like_blocks(2, kept=1000)
-    error = _refusal(costs, memory_bytes=600, num_stages=1, recompute="all")
+    error = _refusal(costs, memory_bytes=600, stages=1, recompute="all")
     assert re.search(r"micro-batches of 1/2 of the rows, parallel.micro_batches: 8 \(a step", error.do)
     assert "Alone this does not help: recompute (in use already), more stages." in error.do
 
@@ -73,6 +72,6 @@ def test_what_does_not_help_is_said():
 
 def test_two_changes_together_are_advised_where_one_is_not_enough():
     costs = like_blocks(4, weights=100, kept=1000, again=900)
-    error = _refusal(costs, memory_bytes=5000, num_stages=1)
+    error = _refusal(costs, memory_bytes=5000, stages=1)
     assert "Alone this does not help: recompute" in error.do
     assert "with parallel.recompute: auto" in error.do

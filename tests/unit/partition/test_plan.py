@@ -1,17 +1,17 @@
 """Plans for given grids, the search for the fastest, and what is said of one device."""
 
 import json
-import random
+import math
 import time
 from dataclasses import replace
 
 import pytest
-from layer_stacks import DEVICE, layer, like_blocks
+from layer_stacks import DEVICE, layer, like_blocks, plan_for
 
 from ernie_pp.errors import ConfigError
 from ernie_pp.partition.costs import DeviceCosts, Link
 from ernie_pp.partition.formula import Shape, Speed, formula_costs
-from ernie_pp.partition.plan import make_plan, nowhere_fits, search, why_one_device
+from ernie_pp.partition.plan import nowhere_fits, search, why_one_device
 from ernie_pp.partition.plan_record import Plan
 
 DEVICE_LIKE_A_GPU = DeviceCosts(
@@ -44,7 +44,7 @@ def _search(**changed):
 def test_a_step_is_the_timeline_the_sum_over_replicas_the_update_and_the_fixed_part():
     device = replace(DEVICE, update_s_per_byte=0.01, step_s=0.5, reduce_bytes_per_s=100.0)
     costs = like_blocks(2, weights=300, device=device)
-    plan = make_plan(costs, stages=2, replicas=4, micro_batches=3, rows_per_micro_batch=5, length=7)
+    plan = plan_for(costs, stages=2, replicas=4, micro_batches=3, rows=5, length=7)
     # Forward and backward passes of 1.5 and 3 s above 1.1 and 2.2 s. The first stage: F0 F1 (to 3.0), waits for B0 of
     # the second (4.8), B0 F2 B1 (12.3), waits for the second's B2 (12.6), B2.
     assert plan.boundaries == (0, 2, 4)
@@ -54,14 +54,14 @@ def test_a_step_is_the_timeline_the_sum_over_replicas_the_update_and_the_fixed_p
 
 
 def test_rows_that_are_missing_from_the_last_micro_batch_are_not_counted_as_done():
-    plan = make_plan(like_blocks(2), micro_batches=3, rows_per_micro_batch=4, length=10, batch_size=9)
+    plan = plan_for(like_blocks(2), micro_batches=3, rows=4, length=10, batch_size=9)
     assert plan.tokens_per_s == pytest.approx(90 / plan.step_s)
 
 
 def test_given_boundaries_are_kept_and_recompute_what_memory_asks_for():
     costs = like_blocks(4, kept=100, again=10)
-    wanted = {"stages": 2, "micro_batches": 4, "rows_per_micro_batch": 1, "length": 1}
-    plan = make_plan(costs, **wanted, boundaries=(0, 4, 6), recompute="auto", memory_bytes=550)
+    wanted = {"stages": 2, "micro_batches": 4, "rows": 1, "length": 1}
+    plan = plan_for(costs, **wanted, boundaries=(0, 4, 6), recompute="auto", memory_bytes=550)
     assert plan.boundaries == (0, 4, 6)
     assert plan.recomputed == (0,)
 
@@ -69,13 +69,13 @@ def test_given_boundaries_are_kept_and_recompute_what_memory_asks_for():
 @pytest.mark.parametrize("boundaries", [(0, 6), (0, 3, 5), (1, 3, 6), (0, 0, 6), (0, 2, 4, 6)])
 def test_boundaries_of_another_grid_are_refused(boundaries):
     with pytest.raises(ConfigError, match=r"parallel.boundaries\n.*expected 3 growing numbers from 0 to 6"):
-        make_plan(like_blocks(4), stages=2, boundaries=boundaries, rows_per_micro_batch=1, length=1)
+        plan_for(like_blocks(4), stages=2, boundaries=boundaries, rows=1, length=1)
 
 
 def test_boundaries_that_do_not_fit_are_refused():
     with pytest.raises(ConfigError, match="a stage needs more than the 30 B of a device"):
         costs = like_blocks(4, kept=10)
-        make_plan(costs, stages=2, boundaries=(0, 5, 6), memory_bytes=30, rows_per_micro_batch=1, length=1)
+        plan_for(costs, stages=2, boundaries=(0, 5, 6), memory_bytes=30, rows=1, length=1)
 
 
 def test_the_search_lists_plans_that_fit_fastest_first_and_covers_fewer_devices():
@@ -92,14 +92,14 @@ def test_the_search_is_no_worse_than_any_grid_tried_by_hand():
     best = _search()[0]
     for stages, replicas, rows in [(1, 4, 1), (1, 4, 2), (2, 2, 1), (2, 2, 2), (4, 1, 1), (4, 1, 4)]:
         count = 16 // (replicas * rows)
-        grid = {"stages": stages, "replicas": replicas, "micro_batches": count, "rows_per_micro_batch": rows}
-        plan = make_plan(_ernie(rows), **grid, length=512, recompute="auto", memory_bytes=16 << 30)
+        grid = {"stages": stages, "replicas": replicas, "micro_batches": count, "rows": rows}
+        plan = plan_for(_ernie(rows), **grid, length=512, recompute="auto", memory_bytes=16 << 30)
         assert plan.step_s >= best.step_s
 
 
 def test_a_found_plan_is_the_one_that_its_own_settings_make():
     for plan in _search()[:5]:
-        again = make_plan(
+        again = plan_for(
             _ernie(plan.rows_per_micro_batch),
             stages=plan.stages,
             replicas=plan.replicas,
@@ -107,7 +107,7 @@ def test_a_found_plan_is_the_one_that_its_own_settings_make():
             virtual_stages=plan.virtual_stages,
             boundaries=plan.boundaries,
             recompute=plan.recomputed,
-            rows_per_micro_batch=plan.rows_per_micro_batch,
+            rows=plan.rows_per_micro_batch,
             length=512,
             memory_bytes=16 << 30,
         )
@@ -115,14 +115,10 @@ def test_a_found_plan_is_the_one_that_its_own_settings_make():
 
 
 def test_less_memory_means_fewer_plans_and_recomputing():
-    rich, poor = _search(), _search(memory_bytes=5 << 30)
+    rich, poor = _search(), _search(memory_bytes=7 << 29)
     assert len(poor) < len(rich)
     assert poor[0].recomputed
     assert poor[0].step_s > rich[0].step_s
-
-
-def test_the_most_stages_are_respected():
-    assert {plan.stages for plan in _search(max_stages=2)} == {1, 2}
 
 
 @pytest.mark.parametrize("wrong", [{"num_devices": 0}, {"batch_size": 0}])
@@ -140,8 +136,8 @@ def test_a_search_for_16_devices_takes_seconds():
 
 def test_a_vocabulary_of_250000_on_8_stages_and_2_replicas_is_planned():
     costs = _ernie(2, vocab_size=250_000)
-    grid = {"stages": 8, "replicas": 2, "micro_batches": 16, "rows_per_micro_batch": 2}
-    plan = make_plan(costs, **grid, length=512, memory_bytes=16 << 30, recompute="auto")
+    grid = {"stages": 8, "replicas": 2, "micro_batches": 16, "rows": 2}
+    plan = plan_for(costs, **grid, length=512, memory_bytes=16 << 30, recompute="auto")
     assert len(plan.boundaries) == 9
     assert plan.boundaries[1] - plan.boundaries[0] < 4
 
@@ -205,7 +201,7 @@ def _changed(values, name, value):
     ],
 )
 def test_a_file_that_is_no_plan_is_refused(name, value, words):
-    plan = make_plan(like_blocks(4), stages=2, rows_per_micro_batch=1, length=1)
+    plan = plan_for(like_blocks(4), stages=2, rows=1, length=1)
     with pytest.raises(ConfigError, match=f"run/plan.json\n  .*{words}"):
         Plan.from_json(_changed(plan.to_json(), name, value), where="run/plan.json")
 
@@ -215,8 +211,11 @@ def test_something_else_than_an_object_is_refused():
         Plan.from_json([])
 
 
-def test_the_order_of_plans_does_not_depend_on_chance():
-    random.seed(1)
-    first = _search()
-    random.seed(2)
-    assert _search() == first
+def test_of_equally_fast_plans_those_with_fewer_devices_then_fewer_stages_come_first():
+    free = like_blocks(2, embeddings=layer(forward_s=0.0, backward_s=0.0), head=layer(forward_s=0.0, backward_s=0.0))
+    free = replace(free, layers=tuple(replace(one, forward_s=0.0, backward_s=0.0) for one in free.layers))
+    free = replace(free, link=Link(bytes_per_s=math.inf), device=replace(DEVICE, reduce_bytes_per_s=math.inf))
+    plans = search(lambda rows: free, num_devices=4, batch_size=2, length=1, memory_bytes=None)
+    assert {plan.step_s for plan in plans} == {0.0}
+    order = [(plan.num_devices, plan.stages) for plan in plans]
+    assert order == sorted(order) and {(1, 1), (2, 1), (2, 2), (4, 2), (4, 4)} <= set(order)

@@ -14,15 +14,9 @@ from ernie_pp.partition.simulate import simulate
 
 def _equal(schedule, *, stages, count, chunks=1, transfer_s=0.0):
     parts = stages * chunks
-    return simulate(
-        schedule,
-        forward_s=[1.0] * parts,
-        backward_s=[2.0] * parts,
-        transfer_s=[transfer_s] * (parts - 1),
-        num_stages=stages,
-        num_micro_batches=count,
-        virtual_stages=chunks,
-    )
+    pipeline = Pipeline(stages, count, schedule, chunks)
+    times = {"forward_s": [1.0] * parts, "backward_s": [2.0] * parts}
+    return simulate(pipeline, **times, transfer_s=[transfer_s] * (parts - 1))
 
 
 @pytest.mark.parametrize("schedule", ["1f1b", "f_then_b"])
@@ -58,21 +52,14 @@ def test_a_transfer_is_waited_for_on_the_way_down_and_up_only():
 
 
 def test_messages_of_a_link_follow_each_other():
-    line = simulate(
-        "f_then_b",
-        forward_s=[1.0, 1.0],
-        backward_s=[1.0, 1.0],
-        transfer_s=[4.0],
-        num_stages=2,
-        num_micro_batches=3,
-    )
+    line = simulate(Pipeline(2, 3, "f_then_b"), forward_s=[1.0, 1.0], backward_s=[1.0, 1.0], transfer_s=[4.0])
     starts = [event.start_s for event in line.events if event.stage == 1 and event.kind == "forward"]
     assert starts == [5.0, 9.0, 13.0]
 
 
 def test_a_slow_micro_batch_is_counted_where_it_is():
     times = [[1.0, 9.0, 1.0], [1.0, 1.0, 1.0]]
-    line = simulate("1f1b", forward_s=times, backward_s=[0.0, 0.0], transfer_s=[0.0], num_stages=2, num_micro_batches=3)
+    line = simulate(Pipeline(2, 3), forward_s=times, backward_s=[0.0, 0.0], transfer_s=[0.0])
     assert line.step_s == 12.0
     assert [event.end_s for event in line.events if event.stage == 0 and event.kind == "forward"] == [1.0, 10.0, 11.0]
 
@@ -90,16 +77,8 @@ def _random_line(pipeline, data):
     rows = st.lists(eighths, min_size=pipeline.num_micro_batches, max_size=pipeline.num_micro_batches)
     tables = st.lists(rows, min_size=pipeline.num_parts, max_size=pipeline.num_parts)
     transfer_s = data.draw(st.lists(eighths, min_size=pipeline.num_parts - 1, max_size=pipeline.num_parts - 1))
-    line = simulate(
-        pipeline.schedule,
-        forward_s=data.draw(tables),
-        backward_s=data.draw(tables),
-        transfer_s=transfer_s,
-        num_stages=pipeline.num_stages,
-        num_micro_batches=pipeline.num_micro_batches,
-        virtual_stages=pipeline.virtual_stages,
-    )
-    return line, transfer_s
+    times = {"forward_s": data.draw(tables), "backward_s": data.draw(tables)}
+    return simulate(pipeline, **times, transfer_s=transfer_s), transfer_s
 
 
 @settings(deadline=None, max_examples=150)
@@ -142,13 +121,13 @@ def test_no_stage_ever_holds_more_than_is_counted_for_its_memory(pipeline, data)
         ({"forward_s": [1.0]}, ValueError, "forward_s has 1 parts, expected stages x virtual stages: 2"),
         ({"backward_s": [[1.0], [1.0, 2.0]]}, ValueError, r"backward_s has rows of \[1, 2\] numbers, expected 4"),
         ({"transfer_s": []}, ValueError, "transfer_s has 0 numbers, expected one a boundary: 1"),
-        ({"num_micro_batches": 0}, ConfigError, "parallel.micro_batches"),
-        ({"virtual_stages": 2}, ConfigError, "Fleet interleaves 3 stages or more"),
-        ({"num_stages": 3, "virtual_stages": 2}, ConfigError, "is 4, virtual stages need a multiple of the 3 stages"),
+        ({"pipeline": Pipeline(2, 0)}, ConfigError, "parallel.micro_batches"),
+        ({"pipeline": Pipeline(2, 4, "1f1b", 2)}, ConfigError, "Fleet interleaves 3 stages or more"),
+        ({"pipeline": Pipeline(3, 4, "1f1b", 2)}, ConfigError, "is 4, virtual stages need a multiple of the 3 stages"),
     ],
 )
 def test_numbers_that_do_not_go_together_are_refused(changed, error, words):
     right = {"forward_s": [1.0] * 2, "backward_s": [1.0] * 2, "transfer_s": [0.0]}
-    right |= {"num_stages": 2, "num_micro_batches": 4}
+    right |= {"pipeline": Pipeline(2, 4)}
     with pytest.raises(error, match=words):
-        simulate("1f1b", **(right | changed))
+        simulate(**(right | changed))

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from ernie_pp.partition.order import Pipeline
 from ernie_pp.partition.simulate import Event, Timeline, simulate
 from ernie_pp.report import Content, PlanPicture
 from ernie_pp.report.page import build_page
@@ -16,15 +17,9 @@ GIB = 1 << 30
 
 def _timeline(stages=2, micro_batches=4, *, chunks=1, forward_s=1.0):
     parts = stages * chunks
-    return simulate(
-        "1f1b",
-        forward_s=[forward_s] * parts,
-        backward_s=[2 * forward_s] * parts,
-        transfer_s=[0.0] * (parts - 1),
-        num_stages=stages,
-        num_micro_batches=micro_batches,
-        virtual_stages=chunks,
-    )
+    pipeline = Pipeline(stages, micro_batches, virtual_stages=chunks)
+    times = {"forward_s": [forward_s] * parts, "backward_s": [2 * forward_s] * parts}
+    return simulate(pipeline, **times, transfer_s=[0.0] * (parts - 1))
 
 
 def test_text_shows_who_works_when():
