@@ -67,14 +67,16 @@ class Result:
 
 def run(job: Job, *, threads: int | None = None) -> Result:
     """Run the job in processes of its own; `threads` of each (one a core shared among them if not given)."""
-    count = job.stages * job.replicas
     with tempfile.TemporaryDirectory(prefix="check_grid-") as folder:
-        path = Path(folder, "job.json")
-        path.write_text(json.dumps(asdict(job)), encoding="utf-8")
-        own = threads or threads_per_process(count, wanted=None)
-        launch(
-            Launch([sys.executable, str(RANK), str(path)], Grid(job.stages, job.replicas), Path(folder), threads=own)
-        )
-        answer: dict[str, Any] = json.loads(Path(folder, "answer.json").read_text(encoding="utf-8"))
-        arrays = Path(folder, "arrays.npz")
-        return Result(**answer, arrays=dict(np.load(arrays)) if arrays.is_file() else {})
+        return run_in(Path(folder), job, threads=threads)
+
+
+def run_in(folder: Path, job: Job, *, threads: int | None = None) -> Result:
+    """As `run`, in a folder in which the words of failed ranks stay; its name is in every rank's command."""
+    path, grid = folder / "job.json", Grid(job.stages, job.replicas)
+    path.write_text(json.dumps(asdict(job)), encoding="utf-8")
+    own = threads or threads_per_process(grid.num_ranks, wanted=None)
+    launch(Launch([sys.executable, str(RANK), str(path)], grid, folder, threads=own))
+    answer: dict[str, Any] = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+    arrays = folder / "arrays.npz"
+    return Result(**answer, arrays=dict(np.load(arrays)) if arrays.is_file() else {})

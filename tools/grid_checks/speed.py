@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tools.grid_checks.job import Job, run
+from tools.grid_checks.plans import plan_for
 from tools.grid_checks.table import Line
 
 ROUNDS = 3
@@ -34,15 +35,14 @@ def check() -> Iterator[Line]:
 
 def _check_cut() -> Iterator[Line]:
     """A head of many labels makes the last stage of Fleet's `uniform` cut too heavy."""
-    from tools.grid_checks.plans import plan_for
-
     job = replace(ONE, num_layers=6, width=256, num_labels=80_000, rows=32, length=16)
     num_layers = job.num_layers + 2
-    uniform = replace(job, stages=2).with_cut(0, num_layers // 2, num_layers)
-    solved = uniform.with_cut(*plan_for(replace(job, stages=2)).boundaries)
+    middle, best = num_layers // 2, plan_for(replace(job, stages=2)).boundaries
+    uniform = replace(job, stages=2).with_cut(0, middle, num_layers)
+    solved = uniform.with_cut(*best)
     uniform_s = solved_s = float("inf")
     for _ in range(ROUNDS):
         uniform_s = min(uniform_s, run(uniform, threads=1).median_s)
         solved_s = min(solved_s, run(solved, threads=1).median_s)
-    cuts = f"{uniform.boundaries[1]} -> {solved.boundaries[1]} layers on stage 0"  # type: ignore[index]
+    cuts = f"{middle} -> {best[1]} layers on stage 0"
     yield Line(f"balanced cut over uniform, 80,000 labels: {cuts}", uniform_s / solved_s, LEAST_GAIN, at_most=False)
