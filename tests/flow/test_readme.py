@@ -92,6 +92,26 @@ def test_the_python_snippet_runs(folder):
     assert "('正面',)" in done.stdout, done.stderr
 
 
+def test_the_command_in_stages_leaves_a_measured_step(folder):
+    (command,) = [line for line in _commands("README.md") if "parallel.stages=2 profile.timeline=true" in line]
+    done = _run(f"{command} train.max_steps=4 export.enabled=false cls.baseline=false", folder)
+    assert done.returncode == 0, done.stderr
+    assert "2 stages x 1 replica: 2 processes" in done.stderr and "INFO" not in done.stderr
+    assert "Measured step" in (folder / "runs/grid/report.html").read_text(encoding="utf-8")
+    events = json.loads((folder / "runs/grid/trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert {event["tid"] for event in events if event["ph"] == "X"} == {0, 1}
+
+
+def test_the_plan_the_readmes_show_is_what_the_command_prints(folder):
+    (command,) = [line for line in _commands("README.md") if line.startswith("ernie-pp plan")]
+    done = _run(command, folder)
+    assert done.returncode == 0, done.stderr
+    (settings,) = [line for line in done.stdout.splitlines() if line.startswith("settings:")]
+    for name in READMES:
+        shown = [block for language, block in _blocks(name) if language == "text"]
+        assert any(f"{settings}\n" in block for block in shown), f"{name} lacks: {settings}"
+
+
 def test_files_and_tools_the_readmes_name_are_there():
     for name in READMES:
         text = (ROOT / name).read_text(encoding="utf-8")
