@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ernie_pp.errors import PeerLost, RunError
-from ernie_pp.parallel.frames import Call, Link
+from ernie_pp.parallel.frames import Call, PeerLink
 from ernie_pp.parallel.peers import Meeting, join_peers, welcome_peers
 
 
@@ -83,7 +83,7 @@ def open_star(rank: int, num_ranks: int, *, address: str, nonce: str, limit_s: f
 class Star:
     """Connections of every rank to rank 0, which collects and spreads. For one thread."""
 
-    def __init__(self, rank: int, num_ranks: int, links: Mapping[int, Link]) -> None:
+    def __init__(self, rank: int, num_ranks: int, links: Mapping[int, PeerLink]) -> None:
         self.rank, self.num_ranks = rank, num_ranks
         self._links, self._number = links, 0  # how many calls were made: all ranks make the same
 
@@ -138,7 +138,7 @@ class Star:
             while len(values) < self.num_ranks:
                 for key, _ in selector.select():
                     link = key.fileobj
-                    assert isinstance(link, Link)
+                    assert isinstance(link, PeerLink)
                     if link.peer not in values:
                         values[link.peer] = link.receive(call, self._number)
                     elif link.is_gone():

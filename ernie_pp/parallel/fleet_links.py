@@ -10,7 +10,7 @@ from typing import Any
 
 import paddle
 
-from ernie_pp.parallel.links import Kind, Message, StageLink
+from ernie_pp.parallel.links import Message, MessageKind, StageLink
 from ernie_pp.parallel.neighbours import Neighbours
 from ernie_pp.parallel.stopwatch import Stopwatch
 
@@ -62,14 +62,14 @@ class FleetLinks:
     def clear_meta_cache(self) -> None:
         """Every message says its own shapes: there is no cache."""
 
-    def _send(self, link: StageLink | None, kind: Kind, tensors: Tensors) -> None:
+    def _send(self, link: StageLink | None, kind: MessageKind, tensors: Tensors) -> None:
         if tensors is None:
             return
         assert link is not None, "Fleet sends along the pipeline only"
         with self.stopwatch.handing_over():
             link.send(kind, _message_of(tensors))
 
-    def _receive(self, link: StageLink | None, kind: Kind) -> Tensors:
+    def _receive(self, link: StageLink | None, kind: MessageKind) -> Tensors:
         assert link is not None, "Fleet receives along the pipeline only"
         with self.stopwatch.waiting():
             message = link.receive(kind)

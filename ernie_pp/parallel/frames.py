@@ -27,7 +27,7 @@ class Call(enum.IntEnum):
     LOST = 6
 
 
-class Link:
+class PeerLink:
     """The connection to one other rank. PeerLost where that rank is gone; no wait has a time limit."""
 
     def __init__(self, connection: socket.socket, *, peer: int) -> None:
@@ -94,18 +94,18 @@ class Link:
         return PeerLost(self.peer)
 
     def _receive(self, num_bytes: int) -> bytes:
-        chunks: list[bytes] = []
+        pieces: list[bytes] = []
         while num_bytes:
             try:
                 # All that is asked for, unless a signal comes in between: no copy is made of a large message.
-                chunk = self.socket.recv(min(num_bytes, _MAX_RECEIVED_AT_ONCE), socket.MSG_WAITALL)
+                piece = self.socket.recv(min(num_bytes, _MAX_RECEIVED_AT_ONCE), socket.MSG_WAITALL)
             except OSError as error:
                 raise self.lost() from error
-            if not chunk:
+            if not piece:
                 raise self.lost()
-            chunks.append(chunk)
-            num_bytes -= len(chunk)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            pieces.append(piece)
+            num_bytes -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _out_of_step(self, came: int, its_number: int, ours: str) -> RunError:
         name = Call(came).name if came in set(Call) else f"unknown call {came}"

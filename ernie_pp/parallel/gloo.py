@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import socket
 from typing import Any
 
@@ -9,7 +10,7 @@ from paddle.base import core
 from paddle.distributed import ParallelEnv, collective
 
 _STORE_TIMEOUT_S = 300
-_STORES: list[Any] = []  # alive as long as their groups
+_STORES: list[core.TCPStore] = []  # alive as long as their groups
 
 
 def set_up_gloo(host: str) -> None:
@@ -17,21 +18,23 @@ def set_up_gloo(host: str) -> None:
     # Paddle 3.3 sets it for devices only, and PipelineLayer reads it.
     ParallelEnv._device_id = 0  # type: ignore[attr-defined]
     original = collective._new_process_group_impl
+    signature = inspect.signature(original)
 
-    def new_group(
-        backend: str, store: Any, rank: int, world_size: int, group_name: str, *rest: Any, **more: Any
-    ) -> Any:
-        is_default = collective._default_store is None or group_name == collective._default_group_name
-        if backend == "gloo" and not is_default:
-            store = _own_store(
-                store, rank, world_size, group_id=rest[1] if len(rest) > 1 else more["group_id"], host=host
+    def new_group(*words: Any, **named: Any) -> Any:
+        given = signature.bind(*words, **named)
+        given.apply_defaults()
+        group = given.arguments
+        is_default = collective._default_store is None or group["group_name"] == collective._default_group_name
+        if group["backend"] == "gloo" and not is_default:
+            group["store"] = _own_store(
+                group["store"], group["rank"], group["world_size"], group_id=group["group_id"], host=host
             )
-        return original(backend, store, rank, world_size, group_name, *rest, **more)
+        return original(*given.args, **given.kwargs)
 
     collective._new_process_group_impl = new_group
 
 
-def _own_store(store: Any, rank: int, world_size: int, *, group_id: int, host: str) -> Any:
+def _own_store(store: core.TCPStore, rank: int, world_size: int, *, group_id: int, host: str) -> core.TCPStore:
     """A store for one group: all of Paddle's gloo groups write the same keys, and in one store read each other's."""
     key = f"ernie_pp/gloo/{group_id}"
     if rank == 0:

@@ -22,8 +22,8 @@ import numpy as np
 
 from ernie_pp.errors import PeerLost, RunError
 
-Kind = Literal["activations", "gradients"]
-_KINDS: tuple[Kind, ...] = ("activations", "gradients")
+MessageKind = Literal["activations", "gradients"]
+_KINDS: tuple[MessageKind, ...] = ("activations", "gradients")
 _HEADER = struct.Struct("<II")  # kind, bytes of the description that follows
 _MAX_DESCRIPTION_BYTES = 1 << 16
 _MAX_ARRAY_BYTES = 16 << 30
@@ -43,21 +43,21 @@ class StageLink:
 
     def __init__(self, connection: socket.socket, *, peer: int) -> None:
         self.socket, self.peer = connection, peer
-        self._outgoing: queue.SimpleQueue[tuple[Kind, Message] | None] = queue.SimpleQueue()
-        self._incoming: dict[Kind, queue.SimpleQueue[Message | Exception]] = {
+        self._outgoing: queue.SimpleQueue[tuple[MessageKind, Message]] = queue.SimpleQueue()
+        self._incoming: dict[MessageKind, queue.SimpleQueue[Message | Exception]] = {
             kind: queue.SimpleQueue() for kind in _KINDS
         }
         self._failure: Exception | None = None
         for work in (self._send_all, self._receive_all):
             threading.Thread(target=work, name=f"{work.__name__}-{peer}", daemon=True).start()
 
-    def send(self, kind: Kind, message: Message) -> None:
+    def send(self, kind: MessageKind, message: Message) -> None:
         """Take a message over; it goes as soon as those before it have gone."""
         if self._failure is not None:
             raise self._failure
         self._outgoing.put((kind, message))
 
-    def receive(self, kind: Kind) -> Message:
+    def receive(self, kind: MessageKind) -> Message:
         """The next message of a kind, waited for as long as the neighbour lives."""
         message = self._incoming[kind].get()
         if isinstance(message, Exception):
@@ -65,15 +65,10 @@ class StageLink:
             raise message
         return message
 
-    def close(self) -> None:
-        """End the connection once what was sent has gone."""
-        self._outgoing.put(None)
-
     def _send_all(self) -> None:
         try:
-            while (item := self._outgoing.get()) is not None:
-                _write(self.socket, *item)
-            self.socket.shutdown(socket.SHUT_WR)
+            while True:
+                _write(self.socket, *self._outgoing.get())
         except OSError:
             self._failure = PeerLost(self.peer)
 
@@ -92,7 +87,7 @@ class StageLink:
             waiting.put(failure)
 
 
-def _write(connection: socket.socket, kind: Kind, message: Message) -> None:
+def _write(connection: socket.socket, kind: MessageKind, message: Message) -> None:
     description = {
         "arrays": [[str(array.dtype), array.shape] for array in message.arrays],
         "has_gradient": message.has_gradient,
@@ -105,7 +100,7 @@ def _write(connection: socket.socket, kind: Kind, message: Message) -> None:
             connection.sendall(_bytes_of(np.ascontiguousarray(array)))
 
 
-def _read(connection: socket.socket) -> tuple[Kind, Message]:
+def _read(connection: socket.socket) -> tuple[MessageKind, Message]:
     kind, size = _HEADER.unpack(_read_bytes(connection, _HEADER.size))
     if size > _MAX_DESCRIPTION_BYTES:
         raise ValueError(f"a description of {size} bytes")

@@ -40,10 +40,10 @@ class MeasuredStep:
 
 def gather_step(step: int, spans: Sequence[Span], world: World) -> MeasuredStep | None:
     """The step of all ranks on rank 0, None on the others; every rank calls this."""
-    parts = world.control.gather(json.dumps([asdict(span) for span in spans]).encode())
-    if not parts:
+    gathered = world.control.gather(json.dumps([asdict(span) for span in spans]).encode())
+    if not gathered:
         return None
-    return MeasuredStep(step, world.grid, tuple(tuple(Span(**span) for span in json.loads(part)) for part in parts))
+    return MeasuredStep(step, world.grid, tuple(tuple(Span(**span) for span in json.loads(part)) for part in gathered))
 
 
 def _event(stage: int, span: Span) -> Event:

@@ -21,12 +21,6 @@ class Neighbours:
     previous: StageLink | None
     following: StageLink | None
 
-    def close(self) -> None:
-        """End both links."""
-        for link in (self.previous, self.following):
-            if link is not None:
-                link.close()
-
 
 def open_neighbours(world: World, *, is_ring: bool) -> Neighbours:
     """Connect the stages of every replica; all ranks call this."""

@@ -15,6 +15,9 @@ from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.dropout import DropoutKey, DropoutState
 
 Keys = tuple[DropoutKey, ...]
+# Ids and token types, int64 [rows, length], before the embeddings; hidden values [rows, length, width] and the mask of
+# the padding between layers; logits alone after the head.
+Values = paddle.Tensor | tuple[paddle.Tensor, paddle.Tensor]
 
 
 class Autocast(Protocol):
@@ -29,40 +32,40 @@ class Part(nn.Layer):
     def __init__(
         self, layers: Sequence[nn.Layer], *, state: DropoutState, casting: Autocast, recomputed: Collection[int] = ()
     ) -> None:
-        """`recomputed` are places in `layers` whose insides are computed again in the backward pass."""
+        """`recomputed` are indexes in `layers` whose insides are computed again in the backward pass."""
         super().__init__()
         self.layers = nn.LayerList(list(layers))
         self.state, self.casting = state, casting
         self.recomputed = frozenset(recomputed)
         self._keys: list[Keys] = []
-        self._index = 0
+        self._next = 0
 
     def begin(self, keys: Sequence[Keys]) -> None:
         """Start a round over the micro-batches with these keys."""
-        self._keys, self._index = list(keys), 0
+        self._keys, self._next = list(keys), 0
 
-    def forward(self, values: Any) -> Any:
+    def forward(self, values: Values) -> Values:
         """What the last layer makes of the first one's inputs."""
         keys = self._next_keys() if self.training else ()
         with self.casting.autocast():
-            for place, layer in enumerate(self.layers):
-                if self.training and place in self.recomputed:
+            for index, layer in enumerate(self.layers):
+                if self.training and index in self.recomputed:
                     values = self._recompute(layer, values, keys)
                 else:
                     values = self._run(layer, values, keys)
         return _handed_on(values)
 
     def _next_keys(self) -> Keys:
-        keys = self._keys[self._index]
-        self._index += 1
+        keys = self._keys[self._next]
+        self._next += 1
         return keys
 
-    def _run(self, layer: nn.Layer, values: Any, keys: Keys) -> Any:
+    def _run(self, layer: nn.Layer, values: Values, keys: Keys) -> Values:
         if keys:
             self.state.keys = keys
         return layer(values)
 
-    def _recompute(self, block: nn.Layer, values: Any, keys: Keys) -> Any:
+    def _recompute(self, block: nn.Layer, values: Values, keys: Keys) -> Values:
         """Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": keep the input, compute the rest again."""
         hidden, mask = values
 
@@ -73,7 +76,7 @@ class Part(nn.Layer):
         return recompute(run, hidden, preserve_rng_state=False), mask
 
 
-def _handed_on(values: Any) -> Any:
+def _handed_on(values: Values) -> Values:
     """What goes to the next part: Fleet frees it once it is sent, and the mask is still needed to recompute blocks."""
     if isinstance(values, paddle.Tensor):
         return values

@@ -23,7 +23,7 @@ import time
 from dataclasses import dataclass
 
 from ernie_pp.errors import RunError
-from ernie_pp.parallel.frames import Link
+from ernie_pp.parallel.frames import PeerLink
 
 LOG = logging.getLogger("ernie_pp")
 _CHALLENGE_BYTES, _PROOF_BYTES = 32, hashlib.sha256().digest_size
@@ -49,7 +49,7 @@ class Meeting:
         return host.strip("[]"), int(port)
 
 
-def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) -> dict[int, Link]:
+def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) -> dict[int, PeerLink]:
     """The links of rank 0 to all others; RunError where not all have come in time.
 
     `listener` is a listening socket of the caller's (for a port that the system chose); it is closed.
@@ -58,7 +58,7 @@ def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) ->
         return _Doorkeeper(meeting, listener).wait()
 
 
-def join_peers(meeting: Meeting, *, rank: int) -> Link:
+def join_peers(meeting: Meeting, *, rank: int) -> PeerLink:
     """The link of another rank to rank 0, as soon as that listens; RunError where it does not in time."""
     deadline = time.monotonic() + meeting.limit_s
     connection = _connect(meeting, deadline)
@@ -69,7 +69,7 @@ def join_peers(meeting: Meeting, *, rank: int) -> Link:
         connection.close()
         what = "does not answer as rank 0 of this run: another program, or another run, listens there"
         raise RunError(meeting.address, what, "Start the run again.") from error
-    return Link(connection, peer=0)
+    return PeerLink(connection, peer=0)
 
 
 def _listen(meeting: Meeting) -> socket.socket:
@@ -109,10 +109,10 @@ def _introduce(connection: socket.socket, meeting: Meeting, rank: int) -> None:
 def _read(connection: socket.socket, num_bytes: int) -> bytes:
     read = b""
     while len(read) < num_bytes:
-        chunk = connection.recv(num_bytes - len(read))
-        if not chunk:
+        piece = connection.recv(num_bytes - len(read))
+        if not piece:
             raise EOFError("closed in the middle of the greeting")
-        read += chunk
+        read += piece
     return read
 
 
@@ -129,10 +129,10 @@ class _Doorkeeper:
 
     def __init__(self, meeting: Meeting, listener: socket.socket) -> None:
         self.meeting, self.listener = meeting, listener
-        self.links: dict[int, Link] = {}
+        self.links: dict[int, PeerLink] = {}
         self.newcomers: dict[socket.socket, tuple[bytes, bytearray]] = {}  # challenge, what was said so far
 
-    def wait(self) -> dict[int, Link]:
+    def wait(self) -> dict[int, PeerLink]:
         deadline = time.monotonic() + self.meeting.limit_s
         self.listener.setblocking(False)
         try:
@@ -182,13 +182,13 @@ class _Doorkeeper:
         """Whether there is more to wait for from a newcomer."""
         said = self.newcomers[connection][1]
         try:
-            chunk = connection.recv(_HELLO.size - len(said))
+            piece = connection.recv(_HELLO.size - len(said))
         except BlockingIOError:
             return True
         except OSError:
-            chunk = b""
-        said += chunk
-        return bool(chunk) and len(said) < _HELLO.size
+            piece = b""
+        said += piece
+        return bool(piece) and len(said) < _HELLO.size
 
     def _settle(self, connection: socket.socket) -> None:
         """Take a newcomer that has proved to be one of ours, drop any other."""
@@ -203,7 +203,7 @@ class _Doorkeeper:
         except OSError:
             connection.close()
             return
-        self.links[rank] = Link(connection, peer=rank)
+        self.links[rank] = PeerLink(connection, peer=rank)
 
     def _rank_of(self, challenge: bytes, said: bytes) -> int | None:
         if len(said) != _HELLO.size:

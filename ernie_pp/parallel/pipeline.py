@@ -17,9 +17,10 @@ from ernie_pp.parallel.fleet_links import FleetLinks
 from ernie_pp.parallel.neighbours import open_neighbours
 from ernie_pp.parallel.part import Part, input_tensors
 from ernie_pp.parallel.rounds import LossOf, RoundItem
-from ernie_pp.parallel.stopwatch import Kind, Stopwatch
+from ernie_pp.parallel.stopwatch import Stopwatch
 from ernie_pp.parallel.topology import Layout
 from ernie_pp.parallel.world import World
+from ernie_pp.partition.order import Kind
 
 
 def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout, stopwatch: Stopwatch) -> PipelineRounds:
@@ -27,7 +28,7 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout, stopw
     num_parts = world.grid.stages * layout.virtual_stages
     own = {world.stage + chunk * world.grid.stages: part for chunk, part in enumerate(parts)}
     # Fleet sees one layer a part, so that its own cut, which knows equal numbers only, is ours.
-    descriptions = [own[place] if place in own else LayerDesc(Part, ()) for place in range(num_parts)]
+    descriptions = [own[part] if part in own else LayerDesc(Part, ()) for part in range(num_parts)]
     loss = _RoundLoss()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that no weight is shared between stages
@@ -46,12 +47,12 @@ def build_pipeline(parts: Sequence[Part], *, world: World, layout: Layout, stopw
         pipeline._dynamic_shape = False  # Fleet's own way to exchange shapes; our messages say theirs
     # Our losses are in `loss`; Fleet's broadcast of their mean would wait for late stages, which gloo does for 30 s.
     pipeline._broadcast_final_loss = lambda *_: None
-    pipeline._forward_step = _timed(pipeline, pipeline._forward_step, "forward", stopwatch)
-    pipeline._backward_step = _timed(pipeline, pipeline._backward_step, "backward", stopwatch)
+    pipeline._forward_step = _timed(pipeline, pipeline._forward_step, kind="forward", stopwatch=stopwatch)
+    pipeline._backward_step = _timed(pipeline, pipeline._backward_step, kind="backward", stopwatch=stopwatch)
     return PipelineRounds(pipeline, parts, loss, world=world)
 
 
-def _timed(pipeline: Any, step: Callable[..., Any], kind: Kind, stopwatch: Stopwatch) -> Callable[..., Any]:
+def _timed(pipeline: Any, step: Callable[..., Any], *, kind: Kind, stopwatch: Stopwatch) -> Callable[..., Any]:
     """Fleet's step for one micro-batch and chunk, with its time noted."""
 
     def timed(*values: Any, **more: Any) -> Any:

@@ -50,19 +50,19 @@ def find_place(environment: Mapping[str, str]) -> Place:
         missing = [name for name in _OURS if not environment.get(name)]
         if missing:
             raise _wrong(RANK, environment, f"is set without {', '.join(missing)}")
-        rank, num_ranks = _numbers(environment, RANK, NUM_RANKS)
+        rank, num_ranks = _ranks(environment, RANK, NUM_RANKS)
         return Place(
-            "ours",
-            rank,
-            num_ranks,
-            environment[CONTROL],
-            environment[NONCE],
-            int(environment[PARENT]),
-            Path(environment[RECORDS]),
+            kind="ours",
+            rank=rank,
+            num_ranks=num_ranks,
+            address=environment[CONTROL],
+            nonce=environment[NONCE],
+            parent=_number(environment, PARENT),
+            records=Path(environment[RECORDS]),
         )
     if environment.get(_PADDLE_NUM_RANKS, "1") == "1":
         return Place()
-    return Place("paddle", *_numbers(environment, _PADDLE_RANK, _PADDLE_NUM_RANKS))
+    return Place("paddle", *_ranks(environment, _PADDLE_RANK, _PADDLE_NUM_RANKS))
 
 
 def check_grid(place: Place, *, stages: int, replicas: int) -> None:
@@ -77,11 +77,14 @@ def check_grid(place: Place, *, stages: int, replicas: int) -> None:
     raise ConfigError("parallel", what, "Start as many processes as the grid has, or set the grid for them.")
 
 
-def _numbers(environment: Mapping[str, str], rank_name: str, count_name: str) -> tuple[int, int]:
-    for name in (rank_name, count_name):
-        if not environment.get(name, "").isdecimal():
-            raise _wrong(name, environment, "is no whole number")
-    rank, num_ranks = int(environment[rank_name]), int(environment[count_name])
+def _number(environment: Mapping[str, str], name: str) -> int:
+    if not environment.get(name, "").isdecimal():
+        raise _wrong(name, environment, "is no whole number")
+    return int(environment[name])
+
+
+def _ranks(environment: Mapping[str, str], rank_name: str, count_name: str) -> tuple[int, int]:
+    rank, num_ranks = _number(environment, rank_name), _number(environment, count_name)
     if rank >= num_ranks:
         raise _wrong(rank_name, environment, f"is not below {count_name}, {num_ranks}")
     return rank, num_ranks

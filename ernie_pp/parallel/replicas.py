@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Literal, Protocol
 
 import paddle
 import paddle.distributed as dist
+from paddle.distributed.communication.group import Group
 
 from ernie_pp.parallel.control import Control
 
@@ -49,9 +50,9 @@ class OneReplica:
 class ReplicaGroup:
     """Sums over a process group, in `dtype` (float32 keeps the parity with one process)."""
 
-    group: Any
+    group: Group
     control: Control
-    dtype: Any = "float32"
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
 
     def reduce(self, parameters: Sequence[paddle.Tensor]) -> None:
         """Sum in few large messages, once every rank has its last gradient."""

@@ -14,7 +14,7 @@ from ernie_pp.parallel.world import World
 
 # Micro-batches a replica computes between two exchanges: a pipeline fills and empties once for so many, and its first
 # stages may be ahead of the last by as many.
-CHUNK = 16
+AT_ONCE = 16
 
 
 def forward_together(rounds: Rounds, micro_batches: Iterable[MicroBatch], world: World) -> Iterator[np.ndarray]:
@@ -23,10 +23,10 @@ def forward_together(rounds: Rounds, micro_batches: Iterable[MicroBatch], world:
         yield from rounds.forward(micro_batches)
         return
     replicas, everything = world.grid.replicas, iter(micro_batches)
-    while group := list(itertools.islice(everything, CHUNK * replicas)):
+    while group := list(itertools.islice(everything, AT_ONCE * replicas)):
         answers = rounds.forward(group[world.replica :: replicas])
-        own = {str(world.replica + place * replicas): logits for place, logits in enumerate(answers)}
-        parts = world.control.gather(save(own))
-        found = {name: logits for part in parts for name, logits in load(part).items()}
+        own = {str(world.replica + index * replicas): logits for index, logits in enumerate(answers)}
+        gathered = world.control.gather(save(own))
+        found = {name: logits for value in gathered for name, logits in load(value).items()}
         found = load(world.control.broadcast(save(found)))
         yield from (found[str(index)] for index in range(len(group)))

@@ -7,9 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Literal
 
-Kind = Literal["forward", "backward"]
+from ernie_pp.partition.order import Kind
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ TIMES = tuple(field.name for field in fields(RankTimes))
 
 
 class Stopwatch:
-    """Measures one step after the other."""
+    """Measures one step after the other. On a GPU a pass ends once its work is handed over, not once it is done."""
 
     def __init__(self) -> None:
         self.start()

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ernie_pp.partition.order import Schedule
+
 RankOrder = Literal["fleet", "stages"]
 
 
@@ -67,7 +69,7 @@ class Layout:
     boundaries: tuple[int, ...] | None = None
     recomputed: frozenset[int] = frozenset()
     virtual_stages: int = 1
-    schedule: Literal["1f1b", "f_then_b"] = "1f1b"
+    schedule: Schedule = "1f1b"
 
     def parts_of(self, stage: int, *, num_stages: int, num_layers: int) -> list[range]:
         """The layers of each part that a stage holds, in the order of its chunks."""

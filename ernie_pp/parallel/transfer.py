@@ -17,11 +17,11 @@ def gather_arrays(arrays: Mapping[str, np.ndarray], world: World) -> dict[str, n
     """
     if world.grid.num_ranks == 1:
         return dict(arrays)
-    parts = world.control.gather(_pack(arrays))
+    gathered = world.control.gather(_pack(arrays))
     ranks = [rank for stage in range(world.grid.stages) for rank in world.grid.ranks_of_stage(stage)]
     merged: dict[str, np.ndarray] = {}
-    for rank in ranks if parts else []:
-        for name, array in load(parts[rank]).items():
+    for rank in ranks if gathered else []:
+        for name, array in load(gathered[rank]).items():
             merged.setdefault(name, array)
     return merged
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ernie_pp.parallel.control import Alone, Control
 from ernie_pp.parallel.topology import Grid
+
+if TYPE_CHECKING:
+    from paddle.distributed.communication.group import Group
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class World:
 
     grid: Grid = field(default_factory=Grid)
     control: Control = field(default_factory=Alone)
-    replica_group: Any = None  # Paddle's process group of the replicas of this stage
+    replica_group: Group | None = None  # the replicas of this stage
     host: str = "127.0.0.1"  # where other ranks reach this process
     is_cpu: bool = True
 

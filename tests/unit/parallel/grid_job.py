@@ -1,5 +1,7 @@
 """The training of grid_rank.py: a tiny ERNIE on rows of different lengths."""
 
+from dataclasses import replace
+
 import numpy as np
 import paddle
 
@@ -8,6 +10,7 @@ from ernie_pp.config.schema import ModelConfig, ParallelConfig, SizesConfig, Tra
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
+from ernie_pp.parallel import replicas
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.step import StepEngine
@@ -16,21 +19,26 @@ from ernie_pp.parallel.world import World
 from ernie_pp.training.build import build_engine
 
 VOCAB_SIZE, NUM_LABELS = 60, 3
+BUFFER_NUMBERS = replicas.BUFFER_NUMBERS
 
 
-def join(spec: dict, rank: int, num_ranks: int) -> World:
+def join(spec: dict, place: Place) -> World:
     """The world of one rank."""
     paddle.device.set_device("cpu")
-    place = Place("ours", rank, num_ranks, f"127.0.0.1:{spec['control_port']}", "test")
     grid = Grid(spec["stages"], spec["replicas"], spec["rank_order"])
     return join_world(grid, place, is_cpu=True)
 
 
 def run(case: dict, world: World) -> dict[str, np.ndarray]:
     """Losses, gradient norms and logits of a run, and on rank 0 its weights."""
-    engine = _engine(case, world)
-    results = [engine.train_step(step_batches(case, step), step=step) for step in range(case["num_steps"])]
-    unseen = [batch for batch in step_batches(case, 1000) if len(batch.input_ids)]
+    replicas.BUFFER_NUMBERS = case.get("buffer_numbers", BUFFER_NUMBERS)
+    engine, results = _engine(case, world), []
+    for step in range(case["num_steps"]):
+        if step == case.get("resumed_at"):
+            state, engine = engine.state(), _engine(case, world)
+            engine.load_state(state)
+        results.append(engine.train_step(step_batches(case, step), step=step))
+    unseen = [replace(batch, targets=None) for batch in step_batches(case, 1000) if len(batch.input_ids)]
     logits = list(engine.forward(unseen))
     return {
         "losses": np.array([result.loss for result in results]),

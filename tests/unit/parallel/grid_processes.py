@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -10,14 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ernie_pp.parallel.environment import Wiring, rank_environment
+from ernie_pp.parallel.ports import reserved_ports
+
 ROOT = Path(__file__).resolve().parents[3]
 PLAIN = {"num_layers": 4, "num_steps": 5, "rows": [3, 3, 2, 3, 2, 3, 3, 1]}
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def run_grid(
@@ -25,11 +21,11 @@ def run_grid(
 ) -> dict[str, dict[str, np.ndarray]]:
     """What rank 0 got in each case; all ranks must end well."""
     spec = {"stages": stages, "replicas": replicas, "rank_order": rank_order, "cases": cases}
-    spec |= {"port": free_port(), "control_port": free_port()}
-    path = folder / f"{stages}x{replicas}{rank_order}.json"
+    path, num_ranks = folder / f"{stages}x{replicas}{rank_order}.json", stages * replicas
     path.write_text(json.dumps(spec))
-    with ExitStack() as stack:
-        ranks = [_start(stack, path, rank) for rank in range(stages * replicas)]
+    with reserved_ports(num_ranks + 2) as ports, ExitStack() as stack:
+        wiring = Wiring(num_ranks, ports, nonce="test", parent=os.getpid(), records=folder, threads=1)
+        ranks = [_start(stack, path, wiring, rank=rank) for rank in range(num_ranks)]
         for rank, process in enumerate(ranks):
             code = process.wait(timeout=120)
             assert code == 0, Path(f"{path}.{rank}.log").read_text()
@@ -40,10 +36,10 @@ def run_grid(
     }
 
 
-def _start(stack: ExitStack, path: Path, rank: int) -> subprocess.Popen:
+def _start(stack: ExitStack, path: Path, wiring: Wiring, *, rank: int) -> subprocess.Popen:
     log = stack.enter_context(Path(f"{path}.{rank}.log").open("w"))  # noqa: SIM115 (in the stack)
-    words = [sys.executable, "-m", "tests.unit.parallel.grid_rank", str(path), str(rank)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "tests.unit.parallel.grid_rank", str(path)]
+    environment = rank_environment({**os.environ, "PYTHONPATH": str(ROOT), "GLOG_minloglevel": "2"}, wiring, rank=rank)
     process = stack.enter_context(subprocess.Popen(words, cwd=ROOT, env=environment, stdout=log, stderr=log))
     stack.callback(process.kill)
     return process

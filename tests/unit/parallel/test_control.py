@@ -247,8 +247,10 @@ def test_rank_0_listens_on_the_given_address_only():
 
 def test_a_length_out_of_bounds_is_refused_before_memory_is_taken(monkeypatch):
     ours, theirs = socket.socketpair(socket.AF_UNIX)
-    monkeypatch.setattr(frames.Link, "__init__", lambda self, connection, peer: self.__dict__.update(socket=connection))
-    link = frames.Link(ours, peer=3)
+    monkeypatch.setattr(
+        frames.PeerLink, "__init__", lambda self, connection, peer: self.__dict__.update(socket=connection)
+    )
+    link = frames.PeerLink(ours, peer=3)
     link.peer = 3
     theirs.sendall(struct.pack("<BQQ", frames.Call.GATHER, 1, 1 << 60))
     with pytest.raises(RunError, match=r"rank 3\n  sends \d+ bytes, expected"):

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from ernie_pp.parallel.measured import MeasuredStep, gather_step
-from ernie_pp.parallel.stopwatch import Kind, Span, Stopwatch
+from ernie_pp.parallel.stopwatch import Span, Stopwatch
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
+from ernie_pp.partition.order import Kind
 
 FIRST = (
     Span("forward", 0, 0, 0.0, 1.0),

@@ -36,6 +36,7 @@ def test_a_rank_of_paddles_launcher_has_no_address_yet():
         ({"PADDLE_TRAINERS_NUM": "4"}, "PADDLE_TRAINER_ID=\n  is no whole number"),
         ({"PADDLE_TRAINERS_NUM": "two", "PADDLE_TRAINER_ID": "0"}, "PADDLE_TRAINERS_NUM=two\n  is no whole number"),
         ({"PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ID": "2"}, "PADDLE_TRAINER_ID=2\n  is not below"),
+        (rank_environment({}, _wiring(parent="us"), rank=0), "ERNIE_PP_PARENT=us\n  is no whole number"),
         ({"ERNIE_PP_RANK": "0"}, "ERNIE_PP_RANK=0\n  is set without ERNIE_PP_NUM_RANKS"),
     ],
 )
