@@ -11,6 +11,7 @@ from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
 from ernie_pp.parallel import replicas
+from ernie_pp.parallel.engine import EngineState
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.step import StepEngine
@@ -33,10 +34,15 @@ def run(case: dict, world: World) -> dict[str, np.ndarray]:
     """Losses, gradient norms and logits of a run, and on rank 0 its weights."""
     replicas.BUFFER_NUMBERS = case.get("buffer_numbers", BUFFER_NUMBERS)
     engine, results = _engine(case, world), []
-    for step in range(case["num_steps"]):
+    first = case.get("goes_on_at", 0)
+    if first:
+        engine.load_state(_read_state(case["state"]))
+    for step in range(first, case["num_steps"]):
         if step == case.get("resumed_at"):
             state, engine = engine.state(), _engine(case, world)
             engine.load_state(state)
+        if step == case.get("saved_at"):
+            _write_state(engine.state(), case["state"])
         results.append(engine.train_step(step_batches(case, step), step=step))
     unseen = [replace(batch, targets=None) for batch in step_batches(case, 1000) if len(batch.input_ids)]
     logits = list(engine.forward(unseen))
@@ -47,6 +53,20 @@ def run(case: dict, world: World) -> dict[str, np.ndarray]:
         **{f"logits.{index}": value for index, value in enumerate(logits)},
         **{f"weights.{name}": value for name, value in engine.weights().items()},
     }
+
+
+def _write_state(state: EngineState, path: str) -> None:
+    np.savez(
+        path, **{f"{kind}/{name}": value for kind, values in vars(state).items() for name, value in values.items()}
+    )
+
+
+def _read_state(path: str) -> EngineState:
+    kinds: dict[str, dict] = {"weights": {}, "optimizer": {}, "scalars": {}}
+    for key, value in np.load(path).items():
+        kind, _, name = key.partition("/")
+        kinds[kind][name] = value if kind != "scalars" else float(value)
+    return EngineState(**kinds)
 
 
 def _engine(spec: dict, world: World) -> StepEngine:
