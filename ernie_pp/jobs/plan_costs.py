@@ -114,8 +114,10 @@ class Costing:
         is_cpu = self.devices.is_cpu
         threads = self.devices.threads(self.config, processes)
         cpu = self.config.cpu.model_copy(update={"threads": threads if is_cpu else None})
+        dropout = self.config.model.dropout
+        values = self.model.values if dropout is None else {**self.model.values, "hidden_dropout_prob": dropout}
         return Request(
-            self.model.values,
+            values,
             self.model.num_labels,
             rows=rows,
             length=self.length,

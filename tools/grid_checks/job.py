@@ -40,6 +40,7 @@ class Job:
     late_s: float = 0.0  # how much longer stage 0 takes for the first micro-batch of the last step
     fails_at: int | None = None  # step in which the last rank raises
     keeps_weights: bool = False
+    keeps_heap: bool = True  # cpu.keep_heap
 
     def with_cut(self, *boundaries: int) -> Job:
         """The same job with these boundaries."""

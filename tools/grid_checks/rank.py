@@ -25,11 +25,12 @@ def main() -> None:
     place = find_place(os.environ)
     follow_parent(place)
     path = Path(sys.argv[1])
-    set_up_cpu(math="auto", keep_heap=True, threads=int(os.environ["OMP_NUM_THREADS"]))
+    job = json.loads(path.read_text(encoding="utf-8"))
+    set_up_cpu(math="auto", keep_heap=job["keeps_heap"], threads=int(os.environ["OMP_NUM_THREADS"]))
     from tools.grid_checks.work import Worker
 
     try:
-        Worker(json.loads(path.read_text(encoding="utf-8")), place, path.parent).run()
+        Worker(job, place, path.parent).run()
     except BaseException as error:
         code = getattr(error, "exit_code", 1)
         leave_word(place, code=code, text=traceback_of(error), error=error)
