@@ -8,6 +8,8 @@ from math import inf
 
 # A number of part `part` when it holds the things from `start` to before `end`; infinite: it must not.
 Value = Callable[[int, int, int], float]
+# By the end reached: the worst value on the best way there, and its ends, the last one first, each with those before.
+_Ways = dict[int, tuple[float, tuple]]
 
 # How near the first bound is brought to what the relaxed problem allows.
 _TOLERANCE, _MOST_HALVINGS = 1 / 512, 24
@@ -42,29 +44,37 @@ def smallest_worst(row: Row, *, ceiling: float) -> float | None:
 def best_within(row: Row, bound: float, *, value: Value) -> tuple[float, tuple[int, ...]] | None:
     """The cut with the least worst `value` among those whose parts all have a `row.value` up to `bound`."""
     first, last = _positions(row, bound)
-    reached: dict[int, tuple[float, tuple]] = {0: (-inf, ())}
+    search = _Search(row, bound, value)
+    reached: _Ways = {0: (-inf, ())}
     for part in range(row.num_parts):
-        reached = _extended(row, reached, part, bound, value, span=(first[part + 1], last[part + 1]))
+        reached = search.extended(reached, part, ends=range(first[part + 1], last[part + 1] + 1))
     if row.num_things not in reached:
         return None
     worst, path = reached[row.num_things]
     return worst, (0, *_unrolled(path))
 
 
-def _extended(row: Row, reached: dict, part: int, bound: float, value: Value, *, span: tuple[int, int]) -> dict:
-    """The best way to each end of `part`, from the best ways to its starts; of equal ones the shortest earlier part."""
-    best: dict[int, tuple[float, tuple]] = {}
-    for start in sorted(reached):
-        worst, path = reached[start]
-        for end in range(start + 1, span[1] + 1):
-            if row.lower(part, start, end) > bound:
-                break
-            if end < span[0] or row.value(part, start, end) > bound:
-                continue
-            here = max(worst, value(part, start, end))
-            if end not in best or here < best[end][0]:
-                best[end] = (here, (end, path))
-    return best
+@dataclass(frozen=True)
+class _Search:
+    row: Row
+    bound: float
+    value: Value
+
+    def extended(self, reached: _Ways, part: int, *, ends: range) -> _Ways:
+        """The best way to each end of `part` from those to its starts; of equal ones that with the shortest earlier part."""
+        row, bound, value = self.row, self.bound, self.value
+        best: _Ways = {}
+        for start in sorted(reached):
+            worst, path = reached[start]
+            for end in range(start + 1, ends.stop):
+                if row.lower(part, start, end) > bound:
+                    break
+                if end < ends.start or row.value(part, start, end) > bound:
+                    continue
+                here = max(worst, value(part, start, end))
+                if end not in best or here < best[end][0]:
+                    best[end] = (here, (end, path))
+        return best
 
 
 def _unrolled(path: tuple) -> list[int]:
