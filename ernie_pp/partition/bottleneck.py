@@ -61,7 +61,7 @@ class _Search:
     value: Value
 
     def extended(self, reached: _Ways, part: int, *, ends: range) -> _Ways:
-        """The best way to each end of `part` from those to its starts; of equal ones that with the shortest earlier part."""
+        """The best way to each end of `part` from those to its starts; of equal ones the one cut earliest."""
         row, bound, value = self.row, self.bound, self.value
         best: _Ways = {}
         for start in sorted(reached):
