@@ -34,7 +34,7 @@ def main(words: Sequence[str] | None = None, *, task: str | None = None) -> int:
     stopping = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     handlers = {number: signal.signal(number, _stop) for number in stopping}
     try:
-        if is_rank(os.environ):
+        if arguments.run is _train and is_rank(os.environ):
             _run_rank(arguments)
         return _run(arguments)
     finally:
@@ -65,7 +65,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _run_rank(arguments: argparse.Namespace) -> NoReturn:
     """The work of one process of many: the one that started it tells what went wrong, the first failure first."""
-    place = find_place(os.environ)
+    try:
+        place = find_place(os.environ)
+    except ErniePPError as error:
+        _tell(f"{type(error).__name__}: {error}")
+        leave(error.exit_code)
     follow_parent(place)
     signal.signal(signal.SIGTERM, _stop_quietly)
     try:

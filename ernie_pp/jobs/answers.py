@@ -10,8 +10,9 @@ from typing import TextIO
 def helper_command(module: str, *words: str) -> list[str]:
     """What starts one of our modules."""
     # A script's own process does not look for modules in the current folder, where a user may have a random.py.
-    as_script = getattr(sys.modules.get("__main__"), "__spec__", None) is None and sys.version_info >= (3, 11)
-    return [sys.executable, *(["-P"] if as_script else []), "-m", module, *words]
+    is_script = getattr(sys.modules.get("__main__"), "__spec__", None) is None
+    is_safe = sys.version_info >= (3, 11) and (is_script or sys.flags.safe_path)
+    return [sys.executable, *(["-P"] if is_safe else []), "-m", module, *words]
 
 
 def helper_environment() -> dict[str, str]:

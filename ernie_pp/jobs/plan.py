@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ernie_pp.byte_sizes import parse_bytes, parse_rate
 from ernie_pp.config import ParallelConfig, RunConfig, check_config, load_config
+from ernie_pp.config.yaml_reader import read_yaml
 from ernie_pp.durable import check_writable, write_text
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.start import start_paddle
@@ -33,9 +35,7 @@ class PlanOptions:
 def run_plan(options: PlanOptions) -> str:
     """The best plans as text; writes the settings of the best one, and a page that draws it, where they are wanted."""
     config = _load(options)
-    for path in (options.output, options.report):
-        if path is not None:
-            check_writable(Path(path))
+    _check_outputs(options)
     link_bytes_per_s = _parsed("--link", options.link, parse_rate)
     start_paddle(config.cpu)
     # Loads Paddle, so it must come after the start.
@@ -51,6 +51,23 @@ def run_plan(options: PlanOptions) -> str:
         answer.write_report(Path(options.report))
         text += f"\nreport:    {options.report}"
     return text
+
+
+def _check_outputs(options: PlanOptions) -> None:
+    """ConfigError for an output that would replace what is read, or another output."""
+    read = {options.config: "--config"}
+    base = read_yaml(Path(options.config)).values.get("extends")
+    if isinstance(base, str):
+        read[str(Path(options.config).parent / base)] = "extends"
+    taken = {os.path.realpath(path): name for path, name in read.items()}
+    for name, path in (("--output", options.output), ("--report", options.report)):
+        if path is None:
+            continue
+        if os.path.realpath(path) in taken:
+            what = f"is {path}, the file of {taken[os.path.realpath(path)]}, which it would replace"
+            raise ConfigError(name, what, "Name another file.")
+        taken[os.path.realpath(path)] = name
+        check_writable(Path(path))
 
 
 def _load(options: PlanOptions) -> RunConfig:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from ernie_pp.config import ParallelConfig, RunConfig, dump_config
 from ernie_pp.durable import told_as_unwritable, write_text
+from ernie_pp.jobs.answers import helper_command
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.run_log import check_unlocked, lock_run
 from ernie_pp.machine import threads_per_process
@@ -46,14 +46,8 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
             grid.num_ranks,
             say_count(threads, "thread"),
         )
-        launch(Launch(_command(settings, quiet=quiet), grid, ranks, threads=threads))
-
-
-def _command(settings: Path, *, quiet: bool) -> list[str]:
-    # A script's own process does not look for modules in the current folder, where a user may have a random.py.
-    as_script = getattr(sys.modules.get("__main__"), "__spec__", None) is None and sys.version_info >= (3, 11)
-    words = ["train", *(["--quiet"] if quiet else []), "--config", str(settings)]
-    return [sys.executable, *(["-P"] if as_script else []), "-m", "ernie_pp.cli", *words]
+        words = ["train", *(["--quiet"] if quiet else []), "--config", str(settings)]
+        launch(Launch(helper_command("ernie_pp.cli", *words), grid, ranks, threads=threads))
 
 
 @contextlib.contextmanager

@@ -21,6 +21,10 @@ def follow_parent(place: Place) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != place.parent:
+        with contextlib.suppress(OSError):
+            os.write(
+                2, b"the process that started this rank is gone (ERNIE_PP_PARENT): unset ERNIE_PP_*, or run anew\n"
+            )
         os._exit(128 + signal.SIGKILL)
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from ernie_pp.parallel import watchdog
 
+# It has nothing to do when all is over.
+_LONGEST_GOODBYE_S = 5.0
+
 
 @contextlib.contextmanager
 def guarded() -> Iterator[subprocess.Popen]:
@@ -30,7 +33,11 @@ def guarded() -> Iterator[subprocess.Popen]:
         with contextlib.suppress(OSError):
             assert guard.stdin is not None
             guard.stdin.close()
-        guard.wait()
+        try:
+            guard.wait(timeout=_LONGEST_GOODBYE_S)
+        except subprocess.TimeoutExpired:  # somebody has stopped it
+            guard.kill()
+            guard.wait()
 
 
 def tell(guard: subprocess.Popen, line: str) -> None:

@@ -15,6 +15,7 @@ RANK, NUM_RANKS, CONTROL, NONCE, PARENT, RECORDS = (
 )
 _OURS = (RANK, NUM_RANKS, CONTROL, NONCE, PARENT, RECORDS)
 _PADDLE_RANK, _PADDLE_NUM_RANKS = "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM"
+_OF_PADDLE = (_PADDLE_RANK, "PADDLE_CURRENT_ENDPOINT", "PADDLE_TRAINER_ENDPOINTS")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ def find_place(environment: Mapping[str, str]) -> Place:
         )
     if environment.get(_PADDLE_NUM_RANKS, "1") == "1":
         return Place()
+    missing = [name for name in _OF_PADDLE if not environment.get(name)]
+    if missing:
+        raise _wrong(_PADDLE_NUM_RANKS, environment, f"is set without {', '.join(missing)}")
     return Place("paddle", *_ranks(environment, _PADDLE_RANK, _PADDLE_NUM_RANKS))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ernie_pp.errors import PeerLost
 
 # What Paddle's transports say of a peer that has gone.
-_TRANSPORT = re.compile(r"gloo|Connection (reset|closed) by peer|Broken pipe|TCPStore|TCP connection", re.IGNORECASE)
+_TRANSPORT = re.compile(r"gloo/|Connection (reset|closed) by peer|TCPStore|TCP connection", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ def read_record(folder: Path, rank: int) -> RankRecord | None:
 
 
 def _is_secondary(error: BaseException | None) -> bool:
-    if isinstance(error, (PeerLost, ConnectionError)):
+    if isinstance(error, PeerLost):
         return True
-    # Paddle's C++ side has no error class of its own for it.
-    return isinstance(error, (RuntimeError, OSError)) and bool(_TRANSPORT.search(str(error)))
+    # Paddle's C++ side has no error class of its own for it, and takes another one in each place. A connection of the
+    # user's (a download, the reader of our output) is none between ranks.
+    is_paddles = isinstance(error, (RuntimeError, OSError, ValueError)) and not isinstance(error, BrokenPipeError)
+    return is_paddles and bool(_TRANSPORT.search(str(error)))

@@ -25,7 +25,7 @@ class Gradients(Protocol):
 
 
 class SkippedSteps:
-    """Every rank records every step, with the same losses and verdict."""
+    """Every rank records every step, with the same losses and verdict; what it says counts them from 1."""
 
     def __init__(self, control: Control) -> None:
         self.control = control
@@ -45,10 +45,10 @@ class SkippedSteps:
             self.in_a_row = 0
             return
         self.count += 1
-        LOG.warning("step %d: loss or gradient not finite, update skipped (%d so far)", step, self.count)
+        LOG.warning("step %d: loss or gradient not finite, update skipped (%d so far)", step + 1, self.count)
         self.in_a_row += not could_mend
         if self.in_a_row >= MOST_SKIPPED_IN_A_ROW:
-            raise _error(step, _bad_rows(micro_batches, total.losses), self._first_bad(gradients))
+            raise _error(step + 1, _bad_rows(micro_batches, total.losses), self._first_bad(gradients))
 
     def _first_bad(self, gradients: Gradients) -> str:
         """The first bad gradient in the order of the ranks; all of them ask at once."""

@@ -90,3 +90,11 @@ def test_layers_are_measured_here_if_wanted(sample, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "measured here" in done.stdout
     assert (tmp_path / "ernie_pp" / "layer_times.json").is_file()
+
+
+@pytest.mark.parametrize("word", ["--output", "--report"])
+def test_it_does_not_replace_what_it_reads(sample, word):
+    before = sample.read_bytes()
+    done = sample_run.run("plan", "--config", str(sample), "--devices", "2", word, str(sample))
+    assert done.returncode == 2 and f"ConfigError: {word}" in done.stderr
+    assert sample.read_bytes() == before

@@ -1,8 +1,10 @@
 """The command line: exit codes and messages; the work itself is put aside."""
 
 import argparse
+import os
 import shlex
 import subprocess
+import sys
 
 import pytest
 import sample_run
@@ -166,3 +168,16 @@ def test_a_full_standard_output_is_told_in_one_message():
 def test_streams_that_take_nothing_change_no_exit_code(redirection, words, code):
     done = _in_shell(redirection, *words)
     assert done.returncode == code and "Traceback" not in done.stderr
+
+
+def test_what_a_run_left_in_the_environment_is_told_in_one_message(tmp_path):
+    words = [sys.executable, "-m", "ernie_pp.cli", "train", "--config", str(tmp_path / "c.yaml")]
+    environment = {**os.environ, "ERNIE_PP_RANK": "0"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("RunError: variable ERNIE_PP_RANK=0") and "Traceback" not in done.stderr
+
+
+def test_only_training_is_the_work_of_ranks(main, monkeypatch):
+    monkeypatch.setenv("ERNIE_PP_RANK", "0")
+    assert main(lambda _: 0) == 0

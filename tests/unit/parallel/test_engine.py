@@ -95,7 +95,7 @@ def test_third_bad_step_in_a_row_names_parameter_and_rows(make_engine, cut):
     poison(engine)
     engine.train_step(cut([12]), step=4)
     engine.train_step(cut([12]), step=5)
-    with pytest.raises(NumericError, match=r"step 6(?s:.)*ernie\.(?s:.)*rows: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\."):
+    with pytest.raises(NumericError, match=r"step 7(?s:.)*ernie\.(?s:.)*rows: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\."):
         engine.train_step(cut([12]), step=6)
 
 

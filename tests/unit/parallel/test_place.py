@@ -8,6 +8,8 @@ from ernie_pp.errors import ConfigError, RunError
 from ernie_pp.parallel.environment import Wiring, rank_environment
 from ernie_pp.parallel.place import Place, check_grid, find_place
 
+ENDPOINTS = {"PADDLE_CURRENT_ENDPOINT": "10.0.0.1:6170", "PADDLE_TRAINER_ENDPOINTS": "10.0.0.1:6170,10.0.0.2:6170"}
+
 
 def _wiring(num_ranks=3, **changes):
     settings = {"nonce": "abc", "parent": 12, "records": Path("/run/ranks"), "threads": 2, **changes}
@@ -26,16 +28,20 @@ def test_a_rank_finds_what_the_launcher_has_set():
 
 
 def test_a_rank_of_paddles_launcher_has_no_address_yet():
-    place = find_place({"PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "3"})
+    place = find_place({**ENDPOINTS, "PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "3"})
     assert (place.kind, place.rank, place.num_ranks, place.address) == ("paddle", 3, 4, "")
 
 
 @pytest.mark.parametrize(
     "environment, said",
     [
-        ({"PADDLE_TRAINERS_NUM": "4"}, "PADDLE_TRAINER_ID=\n  is no whole number"),
-        ({"PADDLE_TRAINERS_NUM": "two", "PADDLE_TRAINER_ID": "0"}, "PADDLE_TRAINERS_NUM=two\n  is no whole number"),
-        ({"PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ID": "2"}, "PADDLE_TRAINER_ID=2\n  is not below"),
+        ({"PADDLE_TRAINERS_NUM": "4"}, "is set without PADDLE_TRAINER_ID, PADDLE_CURRENT_ENDPOINT"),
+        ({"PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ID": "0"}, "is set without PADDLE_CURRENT_ENDPOINT"),
+        (
+            {**ENDPOINTS, "PADDLE_TRAINERS_NUM": "two", "PADDLE_TRAINER_ID": "0"},
+            "PADDLE_TRAINERS_NUM=two\n  is no whole number",
+        ),
+        ({**ENDPOINTS, "PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ID": "2"}, "PADDLE_TRAINER_ID=2\n  is not below"),
         (rank_environment({}, _wiring(parent="us"), rank=0), "ERNIE_PP_PARENT=us\n  is no whole number"),
         ({"ERNIE_PP_RANK": "0"}, "ERNIE_PP_RANK=0\n  is set without ERNIE_PP_NUM_RANKS"),
     ],
@@ -47,7 +53,7 @@ def test_variables_without_sense_are_named(environment, said):
 
 
 def test_a_grid_that_is_not_that_of_the_processes_names_both():
-    place = find_place({"PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "0"})
+    place = find_place({**ENDPOINTS, "PADDLE_TRAINERS_NUM": "4", "PADDLE_TRAINER_ID": "0"})
     check_grid(place, stages=2, replicas=2)
     check_grid(Place(), stages=2, replicas=2)
     with pytest.raises(ConfigError, match=r"2 x 1 .*makes 2 processes, and 4 were started \(PADDLE_TRAINERS_NUM\)"):

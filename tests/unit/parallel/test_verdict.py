@@ -2,6 +2,7 @@
 
 import pytest
 
+from ernie_pp.errors import PeerLost
 from ernie_pp.parallel.rank_record import RankRecord, build_record, read_record, write_record
 from ernie_pp.parallel.verdict import RankEnd, judge
 
@@ -37,7 +38,10 @@ def test_when_ranks_only_lost_each_other_the_first_message_is_shown():
     "error, secondary",
     [
         (RuntimeError("[/gloo/transport/tcp/pair.cc:547] Connection closed by peer"), True),
-        (ConnectionResetError("x"), True),
+        (PeerLost(1), True),
+        (ValueError("(InvalidArgument) TCP connection reset by peer. Details: Success. (at tcp_utils.h:111)"), True),
+        (ConnectionResetError("a download"), False),
+        (BrokenPipeError("the reader of our output"), False),
         (RuntimeError("shapes differ"), False),
         (ValueError("gloo"), False),
     ],
