@@ -33,7 +33,9 @@ def parse_rate(text: str) -> float:
 def format_bytes(size: float) -> str:
     """The size in the largest binary unit that leaves at least 1, with three digits."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(size) < 1024:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.3g} {unit}"
+        if abs(size) < 1023.5:
+            return (
+                f"{size:.0f} B" if unit == "B" else f"{float(f'{size:.3g}') if size < 1000 else round(size):g} {unit}"
+            )
         size /= 1024
     return f"{size:.3g} TiB"

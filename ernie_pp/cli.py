@@ -20,7 +20,7 @@ from ernie_pp.errors import ErniePPError, RanksFailed
 from ernie_pp.jobs.device_kinds import KINDS
 from ernie_pp.machine.signals import blocked_signals
 from ernie_pp.machine.streams import let_go, set_up_streams
-from ernie_pp.parallel.child import follow_parent, leave, leave_word, traceback_of
+from ernie_pp.parallel.child import follow_launcher, leave, leave_word, traceback_of
 from ernie_pp.parallel.place import find_place, is_rank
 
 
@@ -70,7 +70,7 @@ def _run_rank(arguments: argparse.Namespace) -> NoReturn:
     except ErniePPError as error:
         _tell(f"{type(error).__name__}: {error}")
         leave(error.exit_code)
-    follow_parent(place)
+    follow_launcher(place)
     signal.signal(signal.SIGTERM, _stop_quietly)
     try:
         code = arguments.run(arguments)

@@ -25,8 +25,6 @@ def grid_rules(config: RunConfig) -> Iterator[str]:
     yield from _boundary_rules(grid, num_blocks=num_blocks)
     yield from _recompute_rules(grid, num_blocks=num_blocks)
     yield from _idle_rules(grid)
-    if config.profile.timeline and grid.stages == 1:
-        yield "profile.timeline has no effect: it shows the work of several stages; set parallel.stages or drop it"
 
 
 def _auto_rules(grid: ParallelConfig) -> Iterator[str]:

@@ -271,7 +271,7 @@ class CpuConfig(Section):
 
     math: Math = Field(default="auto", description="auto: choose the math library's fast path on AMD CPUs")
     keep_heap: bool = Field(
-        default=True, description="keep freed memory: faster, and up to twice the memory of a run that gives it back at once"
+        default=True, description="keep freed memory: faster, for up to twice the memory of giving it back at once"
     )
     threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | None = Field(
         default=None, description="math threads; none: one a core"

@@ -6,6 +6,10 @@ import os
 import sys
 from typing import TextIO
 
+from ernie_pp.machine.parents import follow_parent
+
+_STARTED_BY = "ERNIE_PP_STARTED_BY"
+
 
 def helper_command(module: str, *words: str) -> list[str]:
     """What starts one of our modules."""
@@ -16,8 +20,16 @@ def helper_command(module: str, *words: str) -> list[str]:
 
 
 def helper_environment() -> dict[str, str]:
-    """Ours, without what would make Paddle believe that the process is a rank of this run."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PADDLE_")}
+    """Ours, without what would make Paddle believe that the process is a rank of this run; and who starts it."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PADDLE_")}
+    return {**own, _STARTED_BY: str(os.getpid())}
+
+
+def follow_starter() -> None:
+    """In a helper: end with the process that started this one, whatever ends it. Does nothing when started by hand."""
+    starter = os.environ.get(_STARTED_BY)
+    if starter is not None:
+        follow_parent(int(starter), said="the process that started this helper is gone")
 
 
 def own_stdout() -> TextIO:

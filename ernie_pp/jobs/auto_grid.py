@@ -15,7 +15,7 @@ from pathlib import Path
 from ernie_pp import errors
 from ernie_pp.config import ParallelConfig, RunConfig, dump_config, load_config
 from ernie_pp.errors import ConfigError, ErniePPError, RunError
-from ernie_pp.jobs.answers import helper_command, helper_environment, own_stdout
+from ernie_pp.jobs.answers import follow_starter, helper_command, helper_environment, own_stdout
 from ernie_pp.jobs.start import start_paddle
 
 LOG = logging.getLogger("ernie_pp")
@@ -58,6 +58,7 @@ def _ask(config: RunConfig, num_devices: int | None) -> dict:
 
 def main(path: str, num_devices: int) -> None:
     """Write the answer for one config."""
+    follow_starter()
     answers = own_stdout()
     try:
         answer = _answer(load_config(path), num_devices or None)

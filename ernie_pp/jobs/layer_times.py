@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ernie_pp.config import CpuConfig, ModelConfig, SizesConfig, TrainConfig
-from ernie_pp.jobs.answers import own_stdout
+from ernie_pp.jobs.answers import follow_starter, own_stdout
 from ernie_pp.jobs.start import start_paddle
 
 # Blocks are alike: two show what one takes with others before and behind it.
@@ -26,6 +26,7 @@ _UPDATES = 5
 
 def main() -> None:
     """Answer one request."""
+    follow_starter()
     answers = own_stdout()
     request = json.loads(sys.stdin.readline())
     start_paddle(CpuConfig.model_validate(request["cpu"]))

@@ -14,6 +14,8 @@ from ernie_pp.durable import check_writable, write_text
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.start import start_paddle
 
+MOST_DEVICES = 4096
+
 
 @dataclass(frozen=True)
 class PlanOptions:
@@ -35,6 +37,8 @@ class PlanOptions:
 def run_plan(options: PlanOptions) -> str:
     """The best plans as text; writes the settings of the best one, and a page that draws it, where they are wanted."""
     config = _load(options)
+    if options.devices is not None and options.devices > MOST_DEVICES:
+        raise ConfigError("--devices", f"is {options.devices}, expected {MOST_DEVICES} at most", "Give a real number.")
     _check_outputs(options)
     link_bytes_per_s = _parsed("--link", options.link, parse_rate)
     start_paddle(config.cpu)

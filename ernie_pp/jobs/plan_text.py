@@ -85,7 +85,7 @@ def plan_picture(
         ("grid", f"{show_grid(plan)}, {_schedule(plan)}"),
         ("micro-batches", f"{_micro_batches(plan)} x {plan.length} tokens, each step and replica"),
         ("predicted step", f"{show_seconds(plan.step_s)}, {plan.tokens_per_s:,.0f} tokens/s"),
-        ("first layers of the parts", _listed(plan.boundaries)),
+        ("first layers of the parts", _listed(plan.boundaries[:-1])),
         ("blocks computed again", _recomputed(plan)),
     ]
     return PlanPicture(plan_timeline(plan), plan.stage_bytes, facts, limit_bytes, measured, measured_bytes)
@@ -138,7 +138,7 @@ def _memory(plan: Plan) -> str:
 
 def _listed(values: Sequence[object], *, separator: str = " ") -> str:
     words = [str(value) for value in values]
-    if len(words) > _MOST_NAMED:
+    if len(words) > _MOST_NAMED + 1:  # never dots for a single one
         half = _MOST_NAMED // 2
         words = [*words[:half], "...", *words[-half:]]
     return separator.join(words)

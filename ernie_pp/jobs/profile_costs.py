@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import statistics
 import subprocess
@@ -84,6 +85,7 @@ def measured_costs(request: Request, formula: StackCosts, *, cache: Path, may_me
         with told_as_unwritable(cache):
             cache.parent.mkdir(parents=True, exist_ok=True)
         write_json(cache, known)
+    _check(known[key], cache)
     return _with_times(formula, known[key])
 
 
@@ -91,6 +93,15 @@ def default_cache() -> Path:
     """Where layer times are kept for all runs of this user."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "ernie_pp" / "layer_times.json"
+
+
+def _check(figures: object, cache: Path, name: str = "") -> None:
+    """RunError for figures that nobody can have measured."""
+    if isinstance(figures, Mapping):
+        for own, value in figures.items():
+            _check(value, cache, str(own))
+    elif not isinstance(figures, (int, float)) or not math.isfinite(figures) or figures < 0:
+        raise RunError(str(cache), f"has {figures!r} for {name or 'a model'}", "Remove it: it is made again.")
 
 
 def _with_times(formula: StackCosts, figures: Mapping[str, Any]) -> StackCosts:

@@ -56,7 +56,9 @@ def _baseline_note(figures: Mapping[str, Evaluation]) -> list[str]:
         return []
     name = figures["dev"].headline
     ahead = 100 * (figures["baseline"].values[name] - figures["dev"].values[name])
-    if ahead <= 0:
+    if ahead == 0:
+        return [f"the model and the baseline have the same {name}"]
+    if ahead < 0:
         return [f"the model is {-ahead:.1f} points of {name} ahead of the baseline"]
     cure = "a pretrained model, more of its layers, more rows or more epochs are what closes such a gap"
     return [f"the baseline is {ahead:.1f} points of {name} ahead of this model: {cure}"]

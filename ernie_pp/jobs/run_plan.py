@@ -13,7 +13,7 @@ from ernie_pp.jobs.planning import plan_of
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.models.ernie import model_values
 from ernie_pp.parallel.measured import MeasuredStep
-from ernie_pp.parallel.topology import Layout
+from ernie_pp.parallel.topology import Grid, Layout
 from ernie_pp.parallel.world import World
 from ernie_pp.partition.plan_record import Plan
 from ernie_pp.report import PlanPicture
@@ -35,11 +35,16 @@ def layout_of(plan: Plan) -> Layout:
     return Layout(plan.boundaries, recomputed, plan.virtual_stages, plan.schedule)
 
 
-def picture_plan(plan: Plan, history: Sequence[Mapping], measured: MeasuredStep | None) -> PlanPicture | None:
+def picture_plan(
+    plan: Plan, history: Sequence[Mapping], measured: MeasuredStep | None, grid: Grid
+) -> PlanPicture | None:
     """The plan beside what was measured, for the report; None for one process, of which there is nothing to see."""
     if plan.num_devices == 1:
         return None
     lines = [line for line in history if line["kind"] == "train"]
-    peaks = [rank["peak_memory_bytes"] for rank in lines[-1]["ranks"]] if lines else None
+    peaks = [rank["peak_memory_bytes"] for rank in lines[-1]["ranks"]] if lines else []
+    of_stages = (
+        [max(peaks[rank] for rank in grid.ranks_of_stage(stage)) for stage in range(grid.stages)] if peaks else None
+    )
     timeline = None if measured is None else measured.timeline()
-    return plan_picture(plan, measured=timeline, measured_bytes=peaks)
+    return plan_picture(plan, measured=timeline, measured_bytes=of_stages)

@@ -70,7 +70,7 @@ def run(
     summary = ""
     if log is not None:
         facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
-        story = Story(figures, record.history, facts, picture_plan(plan, record.history, measured))
+        story = Story(figures, record.history, facts, picture_plan(plan, record.history, measured, world.grid))
         if measured is not None:
             write_json(folder.trace, measured.chrome_trace())
         summary = _hand_over(config, prepared, folder, best=best, story=story)

@@ -34,7 +34,7 @@ class DropoutKey:
 
 @dataclass
 class DropoutState:
-    """Shared by the layers of a stack: the keys of the passes that are computed, and whether the CPU's fast operations are.
+    """Shared by the layers of a stack: the keys of the passes computed, and whether the CPU's fast operations are used.
 
     Several passes over one micro-batch (R-Drop) are computed at once, their rows on end: the first key is that of the
     first part of the rows.

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import signal
 import sys
 import traceback
 from typing import NoReturn
 
+from ernie_pp.machine.parents import follow_parent
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.rank_record import build_record, write_record
 
-_PR_SET_PDEATHSIG = 1
 
-
-def follow_parent(place: Place) -> None:
+def follow_launcher(place: Place) -> None:
     """End this process when the launcher ends, in whatever way; at once where it is gone already."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != place.parent:
-        with contextlib.suppress(OSError):
-            os.write(
-                2, b"the process that started this rank is gone (ERNIE_PP_PARENT): unset ERNIE_PP_*, or run anew\n"
-            )
-        os._exit(128 + signal.SIGKILL)
+    said = "the process that started this rank is gone (ERNIE_PP_PARENT): unset ERNIE_PP_*, or start the run anew"
+    follow_parent(place.parent, said=said)
 
 
 def leave_word(place: Place, *, code: int, text: str, error: BaseException | None) -> None:

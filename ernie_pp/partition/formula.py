@@ -118,7 +118,7 @@ def _block(shape: Shape, speed: Speed, index: int) -> LayerCost:
     numbers = _MOVED_PER_SCORE * scores + tokens * (_MOVED_PER_WIDTH * width + _MOVED_PER_INNER * inner)
     moved = numbers * shape.bytes_per_number
     weights = 4 * (width * width + width) + 2 * width * inner + inner + width + 4 * width
-    kept = NUMBERS_PER_WIDTH * tokens * width + NUMBERS_PER_SCORE * scores
+    kept = round(NUMBERS_PER_WIDTH * tokens * width + NUMBERS_PER_SCORE * scores)
     return LayerCost(
         name=f"block {index}",
         forward_s=speed.seconds(operations=operations, num_bytes=moved),

@@ -20,6 +20,7 @@ from ernie_pp.partition.step_time import after_timeline_s, cut_timeline, cut_tra
 CostOf = Callable[[int], StackCosts]
 
 _CHUNKS = (1, 2, 3)
+_MANY, _MOST = 128, 4096  # micro-batches of one pipeline
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,25 @@ def search(cost_of: CostOf, *, num_devices: int, batch_size: int, length: int, m
     """
     if batch_size < 1 or num_devices < 1:
         raise ValueError(f"batch_size is {batch_size}, num_devices {num_devices}; at least 1 each was expected")
+    grids = {"num_devices": num_devices, "batch_size": batch_size}
+    wanted = (cost_of, length, memory_bytes)
+    # More micro-batches hardly wait less; so many are of use only where the rows of fewer do not fit.
+    return _search(*wanted, **grids, most=_MANY) or _search(*wanted, **grids, most=_MOST)
+
+
+def _search(
+    cost_of: CostOf, length: int, memory_bytes: int | None, *, num_devices: int, batch_size: int, most: int
+) -> list[Plan]:
+    """The plans whose pipelines have at most so many micro-batches."""
     plans = []
     for num_rows in (number for number in range(1, batch_size + 1) if batch_size % number == 0):
+        if batch_size // num_rows > most * num_devices:
+            continue
         costs = cost_of(num_rows)
-        for pipeline, replicas in _grids(batch_size // num_rows, num_devices=num_devices, num_layers=len(costs.layers)):
+        num_layers = len(costs.layers)
+        for pipeline, replicas in _grids(
+            batch_size // num_rows, num_devices=num_devices, num_layers=num_layers, most=most
+        ):
             cut = best_cut(Parts(costs, Wanted(pipeline, memory_bytes, "auto")))
             if cut is not None:
                 plans.append(_plan(costs, cut, pipeline, StepRows(num_rows, length, replicas)))
@@ -131,11 +147,11 @@ def _plan(costs: StackCosts, cut: Cut, pipeline: Pipeline, rows: StepRows) -> Pl
     )
 
 
-def _grids(num_micro_batches: int, *, num_devices: int, num_layers: int) -> Iterator[tuple[Pipeline, int]]:
+def _grids(num_micro_batches: int, *, num_devices: int, num_layers: int, most: int) -> Iterator[tuple[Pipeline, int]]:
     """Pipelines, and how many of them, that share so many micro-batches evenly."""
     for stages in range(1, min(num_devices, num_layers) + 1):
-        for replicas in range(1, num_devices // stages + 1):
-            if num_micro_batches % replicas:
+        for replicas in range(1, min(num_devices // stages, num_micro_batches) + 1):
+            if num_micro_batches % replicas or num_micro_batches // replicas > most:
                 continue
             for chunks in _CHUNKS:
                 pipeline = Pipeline(stages, num_micro_batches // replicas, "1f1b", chunks)

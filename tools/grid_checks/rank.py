@@ -16,14 +16,14 @@ os.environ.setdefault("GLOG_minloglevel", "2")
 warnings.simplefilter("ignore")
 
 from ernie_pp.machine import set_up_cpu  # noqa: E402
-from ernie_pp.parallel.child import follow_parent, leave, leave_word, traceback_of  # noqa: E402
+from ernie_pp.parallel.child import follow_launcher, leave, leave_word, traceback_of  # noqa: E402
 from ernie_pp.parallel.place import find_place  # noqa: E402
 
 
 def main() -> None:
     """Do the job and leave with its exit code."""
     place = find_place(os.environ)
-    follow_parent(place)
+    follow_launcher(place)
     path = Path(sys.argv[1])
     job = json.loads(path.read_text(encoding="utf-8"))
     set_up_cpu(math="auto", keep_heap=job["keeps_heap"], threads=int(os.environ["OMP_NUM_THREADS"]))

@@ -133,7 +133,6 @@ def test_words_that_ask_for_a_plan_and_give_one_are_refused(load):
         (["parallel.gradient_type=bf16", "parallel.stages=2"], "parallel.gradient_type has no effect"),
         (["parallel.memory=2GiB"], "parallel.memory has no effect"),
         (["parallel.stages=2", "parallel.boundaries=[0, 4]", "parallel.memory=2GiB"], "parallel.memory has no effect"),
-        (["profile.timeline=true", "parallel.replicas=2"], "profile.timeline has no effect"),
     ],
 )
 def test_contradictions_and_keys_without_effect_are_refused(load, overrides, message):

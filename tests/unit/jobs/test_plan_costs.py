@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from ernie_pp.config import ModelConfig, RunConfig, SizesConfig, TrainConfig
+from ernie_pp.config import CpuConfig, ModelConfig, RunConfig, SizesConfig, TrainConfig
 from ernie_pp.jobs import plan_costs
 from ernie_pp.jobs.device_kinds import CPU, GIB, GPUS
-from ernie_pp.jobs.plan_costs import Costing, Devices, ModelFacts
+from ernie_pp.jobs.plan_costs import HEAP_FACTOR, Costing, Devices, ModelFacts
 from ernie_pp.models.ernie import model_values
 from ernie_pp.models.sizes import num_parameters
 
@@ -64,7 +64,16 @@ def measured(monkeypatch, tmp_path):
         return replace(formula, layers=tuple(layers))
 
     monkeypatch.setattr(plan_costs, "measured_costs", measure)
-    return replace(_costing(), cache=tmp_path / "times.json"), requests
+    config = _config().model_copy(update={"cpu": CpuConfig(keep_heap=False)})
+    return replace(_costing(), config=config, cache=tmp_path / "times.json"), requests
+
+
+def test_a_kept_heap_holds_more_than_its_tensors_need():
+    config = _config().model_copy(update={"cpu": CpuConfig(keep_heap=False)})
+    tight, kept = replace(_costing(), config=config).of(4, processes=1), _costing().of(4, processes=1)
+    assert kept.layers[1].activation_bytes == round(HEAP_FACTOR * tight.layers[1].activation_bytes)
+    assert kept.device.state_factor == HEAP_FACTOR * tight.device.state_factor
+    assert kept.layers[1].forward_s == tight.layers[1].forward_s
 
 
 def test_two_measured_numbers_of_rows_give_all_between(measured):

@@ -102,3 +102,14 @@ def test_a_broken_cache_is_named(tmp_path, content):
 def test_the_cache_is_plain_json(measured):
     (figures,) = json.loads(measured[0].read_text(encoding="utf-8")).values()
     assert set(figures) == {"embeddings", "block", "head", "update_s_per_byte", "loaded_bytes"}
+
+
+@pytest.mark.parametrize("value", [-1.0, "fast", None, float("nan")])
+def test_figures_that_nobody_measured_are_refused(measured, tmp_path, value):
+    (key,) = json.loads(measured[0].read_text(encoding="utf-8"))
+    figures = json.loads(measured[0].read_text(encoding="utf-8"))
+    figures[key]["block"]["forward_s"] = value
+    cache = tmp_path / "times.json"
+    cache.write_text(json.dumps(figures), encoding="utf-8")
+    with pytest.raises(RunError, match=r"times\.json\n  (has .* for forward_s|is not|holds)"):
+        measured_costs(replace(REQUEST, processes=2), _formula(), cache=cache)

@@ -219,3 +219,14 @@ def test_of_equally_fast_plans_those_with_fewer_devices_then_fewer_stages_come_f
     assert {plan.step_s for plan in plans} == {0.0}
     order = [(plan.num_devices, plan.stages) for plan in plans]
     assert order == sorted(order) and {(1, 1), (2, 1), (2, 2), (4, 2), (4, 4)} <= set(order)
+
+
+def test_a_step_of_very_many_rows_is_planned_in_bounded_time():
+    plans = _search(batch_size=65536, num_devices=64)
+    assert plans and max(plan.micro_batches for plan in plans) <= 128
+
+
+def test_many_micro_batches_are_looked_at_where_only_single_rows_fit():
+    (alone,) = {plan.stage_bytes[0] for plan in _search(batch_size=1, num_devices=1)}
+    assert {plan.micro_batches for plan in _search(batch_size=251, num_devices=1)} == {1}  # a prime: all rows, or one
+    assert {plan.micro_batches for plan in _search(batch_size=251, num_devices=1, memory_bytes=alone)} == {251}
