@@ -227,6 +227,8 @@ def test_a_step_of_very_many_rows_is_planned_in_bounded_time():
 
 
 def test_many_micro_batches_are_looked_at_where_only_single_rows_fit():
-    (alone,) = {plan.stage_bytes[0] for plan in _search(batch_size=1, num_devices=1)}
-    assert {plan.micro_batches for plan in _search(batch_size=251, num_devices=1)} == {1}  # a prime: all rows, or one
+    (alone,) = {plan.stage_bytes[0] for plan in _search(batch_size=1, num_devices=1, memory_bytes=None)}
+    assert {plan.micro_batches for plan in _search(batch_size=251, num_devices=1, memory_bytes=None)} == {
+        1
+    }  # a prime: all rows, or one
     assert {plan.micro_batches for plan in _search(batch_size=251, num_devices=1, memory_bytes=alone)} == {251}
