@@ -25,7 +25,7 @@ from ernie_pp.tasks.interface import Decoding, Evaluation
 from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.logits import compute_logits
 from ernie_pp.training.loop import Hooks, train
-from ernie_pp.training.record import RunRecord
+from ernie_pp.training.record import Record
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
@@ -66,7 +66,7 @@ class Fit:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
         self.model, self.engine = model, engine
 
-    def run(self, record: RunRecord) -> Outcome:
+    def run(self, record: Record) -> Outcome:
         """The best dev evaluation; its model stands in best/."""
         hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self._keep)
         rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
@@ -82,7 +82,7 @@ class Fit:
             title=f"evaluating {split.name}",
         )
 
-    def _evaluate(self, record: RunRecord, step: int) -> Outcome:
+    def _evaluate(self, record: Record, step: int) -> Outcome:
         task, dev = self.prepared.task, self.prepared.splits["dev"]
         logits = self.logits(dev)
         decoding = task.settle_decoding(logits, dev.targets)

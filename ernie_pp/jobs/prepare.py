@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ernie_pp.choices import may_be_dataset
-from ernie_pp.config import DataConfig, RunConfig
+from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
-from ernie_pp.data.readers.sources import open_source
 from ernie_pp.errors import ConfigError
+from ernie_pp.jobs.data_files import check_files, named_sources
 from ernie_pp.jobs.splits import Split, SplitReader, build_tokenizer, unknown_rate
 from ernie_pp.models.ernie import find_vocabulary, model_values
 from ernie_pp.tasks import load_task
@@ -39,8 +38,8 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
     """
     task = load_task(config.task)(config)
     task.best_metric()
-    sources = _sources(config.data)
-    _check_files(sources, config.data)  # before a model is downloaded for them
+    sources = named_sources(config.data)
+    check_files(config.data)  # before a model is downloaded for them
     tokenizer = build_tokenizer(find_vocabulary(config.model), config.text)
     _check_positions(config, tokenizer)
     faults = Faults(on_error=config.data.on_error)
@@ -54,24 +53,6 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)
     return Prepared(task, tokenizer, splits, faults)
-
-
-def _sources(data: DataConfig) -> dict[str, tuple[str, str]]:
-    """The sources that are named, each with the split to take where it is a dataset."""
-    sources = {
-        "train": (data.train, data.train_split),
-        "dev": (data.dev, data.dev_split),
-        "test": (data.test, data.test_split),
-    }
-    return {name: (source, own) for name, (source, own) in sources.items() if source is not None}
-
-
-def _check_files(sources: Mapping[str, tuple[str, str]], data: DataConfig) -> None:
-    for source, _ in sources.values():
-        if may_be_dataset(source, data.format):
-            continue
-        with open_source(source):
-            pass  # what is wrong with the file itself is told by its reader
 
 
 def _check_positions(config: RunConfig, tokenizer: Tokenizer) -> None:

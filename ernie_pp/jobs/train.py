@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from ernie_pp.config import RunConfig, check_config, load_config
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.auto_grid import resolve_parallel
+from ernie_pp.jobs.before_ranks import check_before_ranks
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import open_run_log
 from ernie_pp.jobs.start import start_paddle
@@ -35,6 +36,7 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     if place.kind != "ours" and place.is_writer:
         folder.prepare(overwrite=config.overwrite, inputs=_inputs(config, path))
     if place.kind == "alone" and grid.num_ranks > 1:
+        check_before_ranks(config)
         launch_ranks(config, folder, grid, quiet=quiet)
         return ""
     return _run_here(config, folder, place)

@@ -6,7 +6,6 @@ import logging
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import cast
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_json
@@ -15,7 +14,6 @@ from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
 from ernie_pp.jobs.fit import Fit, Model, Outcome
 from ernie_pp.jobs.joining import open_world, writer_first
-from ernie_pp.jobs.no_record import NoRecord
 from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
@@ -36,7 +34,7 @@ from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.build import build_engine
 from ernie_pp.training.loop import plan_length
 from ernie_pp.training.precision import check_precision
-from ernie_pp.training.record import RunRecord
+from ernie_pp.training.record import NoRecord, Record, RunRecord
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
@@ -96,9 +94,8 @@ def _prepare(config: RunConfig, folder: RunFolder, world: World) -> Prepared:
     return prepared
 
 
-def _open_record(folder: RunFolder, *, is_writer: bool) -> RunRecord:
-    # A record that takes everything and writes nothing stands for it on the other ranks.
-    return RunRecord(folder.log, folder.visualdl) if is_writer else cast(RunRecord, NoRecord())
+def _open_record(folder: RunFolder, *, is_writer: bool) -> Record:
+    return RunRecord(folder.log, folder.visualdl) if is_writer else NoRecord()
 
 
 def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best: Outcome, story: Story) -> str:

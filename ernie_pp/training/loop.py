@@ -21,7 +21,7 @@ from ernie_pp.machine import held_signals
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.parallel.stopwatch import TIMES
 from ernie_pp.progress import track
-from ernie_pp.training.record import RunRecord
+from ernie_pp.training.record import Record
 
 LOG = logging.getLogger("ernie_pp")
 # So many skipped steps in a row at the end: lowering the loss scale would have mended fewer by then.
@@ -68,7 +68,7 @@ def plan_length(num_rows: int, config: TrainConfig) -> Length:
 
 
 def train(
-    engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, hooks: Hooks[Kind], record: RunRecord
+    engine: Engine, rows: TokenRows, config: RunConfig, *, pad_id: int, hooks: Hooks[Kind], record: Record
 ) -> Kind:
     """Train for the configured length and return the best evaluation; the last step is always evaluated."""
     length = plan_length(len(rows), config.train)
@@ -155,7 +155,7 @@ class _Selection(Generic[Kind]):
 class _Window:
     """The steps since the last log line. Time counts steps and the making of their micro-batches, no evaluation."""
 
-    def __init__(self, record: RunRecord, length: Length) -> None:
+    def __init__(self, record: Record, length: Length) -> None:
         self.record, self.length = record, length
         self.shown: dict[str, object] = {}
         self.results: list[StepResult] = []

@@ -9,11 +9,40 @@ import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.training.home import scratch_home
 
 LOG = logging.getLogger("ernie_pp")
+
+
+class Record(Protocol):
+    """Takes the figures of a run as they come."""
+
+    history: list[dict]
+
+    def __enter__(self) -> Record: ...
+    def __exit__(self, *_: object) -> None: ...
+    def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
+        """One line of a kind of figures."""
+        ...
+
+
+class NoRecord:
+    """Keeps nothing: of many ranks one writes."""
+
+    def __init__(self) -> None:
+        self.history: list[dict] = []
+
+    def __enter__(self) -> NoRecord:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
+        """Nothing is written."""
 
 
 class RunRecord:
