@@ -30,6 +30,7 @@ class DeviceKind:
     base_bytes: int
     step_s: float
     layer_s: float  # starting the operations of a pass through a layer
+    sum_bytes_per_s: float | None = None  # of gradients, with the copies around it; None: as fast as the link
 
     def with_threads(self, threads: int) -> DeviceKind:
         """A process of so many threads in the place of one."""
@@ -54,7 +55,7 @@ class DeviceKind:
             state_factor=STATE_FACTOR,
             update_s_per_byte=passes / self.memory_bytes_per_s,
             step_s=self.step_s,
-            reduce_bytes_per_s=self.link.bytes_per_s,
+            reduce_bytes_per_s=self.sum_bytes_per_s or self.link.bytes_per_s,
         )
 
 
@@ -73,7 +74,7 @@ def _gpu(name: str, *, tflops: float, half_tflops: float, memory_gbs: float, gib
 
 
 # A core with the math library's fast path, and gloo's sockets between its processes; measured on a server of 2023.
-CPU = DeviceKind("cpu", 115e9, 115e9, 8e9, None, Link(1.2e9, 8e-4), 450 * MIB, 2e-3, 5e-4)
+CPU = DeviceKind("cpu", 115e9, 115e9, 8e9, None, Link(1.2e9, 8e-4), 450 * MIB, 2e-3, 5e-4, 0.4e9)
 GPUS = {
     kind.name: kind
     for kind in (
