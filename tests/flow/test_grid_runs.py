@@ -106,7 +106,8 @@ def test_under_paddles_launcher_a_run_joins_the_processes_that_are_there(tmp_pat
 
 def test_a_grid_other_than_the_processes_that_are_there_is_told_before_paddle_is_loaded(tmp_path):
     config = sample_run.write_sample(tmp_path)
-    done = sample_run.train(config, "parallel.stages=2", PADDLE_TRAINERS_NUM="3", PADDLE_TRAINER_ID="1")
+    endpoints = {"PADDLE_CURRENT_ENDPOINT": "127.0.0.1:6171", "PADDLE_TRAINER_ENDPOINTS": "127.0.0.1:6170"}
+    done = sample_run.train(config, "parallel.stages=2", PADDLE_TRAINERS_NUM="3", PADDLE_TRAINER_ID="1", **endpoints)
     assert done.returncode == 2 and "2 x 1" in done.stderr and "3 were started (PADDLE_TRAINERS_NUM)" in done.stderr
     assert not (tmp_path / "run").exists()
 
