@@ -21,7 +21,7 @@ ALLOWED = {
     "data": {"choices", "durable", "errors", "nearest", "text"},
     "models": {"bounded", "config", "errors", "nearest"},
     "partition": {"byte_sizes", "errors"},
-    "parallel": {"data", "durable", "errors", "models", "partition"},
+    "parallel": {"data", "durable", "errors", "machine", "models", "partition"},
     "training": {"bounded", "config", "data", "durable", "errors", "machine", "models", "parallel", "progress"},
     "export": {"bounded", "durable", "errors", "machine", "models", "text"},
     "report": {"byte_sizes", "durable", "partition"},

@@ -51,7 +51,7 @@ def test_it_says_whether_it_fits(monkeypatch, available, words):
 MEASURE = """
 import resource, sys
 from ernie_pp.jobs.start import start_paddle
-from ernie_pp.config import CpuConfig, ModelConfig, SizesConfig, TrainConfig
+from ernie_pp.config import CpuConfig, ModelConfig, RunConfig, SizesConfig, TrainConfig
 start_paddle(CpuConfig(threads=1))
 import numpy as np
 from ernie_pp.data.batches import MicroBatch
@@ -64,7 +64,8 @@ sizes = SizesConfig(vocab="unused", num_layers=4, hidden_size=256, num_heads=4, 
 model, known = ModelConfig(sizes=sizes), {"vocab_size": 5000, "pad_id": 0}
 train = TrainConfig(batch_size=16, rdrop_alpha=float(sys.argv[1]))
 stack = build_classifier(load_encoder(model, **known, seed=0), num_labels=2, seed=0)
-engine = build_engine(stack, loss=ClassificationLoss(), config=train, num_steps=2, seed=0)
+config = RunConfig(task="cls", output_dir="unused", train=train)
+engine = build_engine(stack, loss=ClassificationLoss(), config=config, num_steps=2)
 ids = np.random.default_rng(0).integers(1, 5000, (16, 256))
 batch = MicroBatch(ids, np.zeros_like(ids), np.zeros(16, np.int64), np.arange(16))
 for step in range(2):

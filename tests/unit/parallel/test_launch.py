@@ -19,12 +19,12 @@ RANK = """
 import os, signal, subprocess, sys, time
 from pathlib import Path
 from ernie_pp.errors import DataError, ErniePPError
-from ernie_pp.parallel.child import follow_parent, leave, leave_word, traceback_of
+from ernie_pp.parallel.child import follow_launcher, leave, leave_word, traceback_of
 from ernie_pp.parallel.control import open_star
 from ernie_pp.parallel.place import find_place
 
 place = find_place(os.environ)
-follow_parent(place)
+follow_launcher(place)
 signal.signal(signal.SIGTERM, lambda *_: leave(143))
 star = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce, limit_s=20)
 works = dict(word.split("=", 1) for word in sys.argv[1:])
