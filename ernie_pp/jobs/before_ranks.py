@@ -7,6 +7,8 @@ from importlib import metadata
 from ernie_pp.config import RunConfig
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.data_files import check_files
+from ernie_pp.parallel.topology import check_gradient_type
+from ernie_pp.training.cpu_types import check_cpu_precision
 
 
 def check_before_ranks(config: RunConfig) -> None:
@@ -15,12 +17,9 @@ def check_before_ranks(config: RunConfig) -> None:
     if config.device == "gpu" and is_cpu:
         what = "is gpu, and the installed Paddle is the CPU wheel"
         raise ConfigError("device", what, "Install the GPU wheel, or set device=cpu.")
-    if is_cpu and config.train.precision != "fp32":
-        what = "a CPU trains in fp32 (Paddle would do so in silence)"
-        raise ConfigError(f"train.precision {config.train.precision}", what, "Set train.precision: fp32.")
-    if is_cpu and config.parallel.gradient_type == "fp16":
-        what = "is fp16, and sums over the processes of a CPU come out infinite in it"
-        raise ConfigError("parallel.gradient_type", what, "Set parallel.gradient_type to bf16 or fp32.")
+    if is_cpu:
+        check_cpu_precision(config.train)
+    check_gradient_type(config.parallel.gradient_type, is_cpu=is_cpu)
     check_files(config.data)
 
 

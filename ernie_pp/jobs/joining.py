@@ -14,10 +14,7 @@ from ernie_pp.parallel.world import World
 
 def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World:
     """The world of this process; every rank calls it, after Paddle was told its device."""
-    grid = grid_of(parallel)
-    if place.kind == "alone":
-        return World(is_cpu=is_cpu)
-    return join_world(grid, place, is_cpu=is_cpu)
+    return join_world(grid_of(parallel), place, is_cpu=is_cpu)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from typing import Any
 from ernie_pp.config import CpuConfig, ModelConfig, SizesConfig, TrainConfig
 from ernie_pp.jobs.answers import follow_starter, own_stdout
 from ernie_pp.jobs.start import start_paddle
+from ernie_pp.machine.describe import resident_bytes
 
 # Blocks are alike: two show what one takes with others before and behind it.
 MOST_BLOCKS = 2
@@ -30,7 +31,7 @@ def main() -> None:
     answers = own_stdout()
     request = json.loads(sys.stdin.readline())
     start_paddle(CpuConfig.model_validate(request["cpu"]))
-    loaded_bytes = _resident_bytes()
+    loaded_bytes = resident_bytes()
     profile, update = _build(request)
     profile.run()
     answers.write("ready\n")
@@ -97,12 +98,6 @@ def _go_on(work: Callable[[], object]) -> None:
     threading.Thread(target=read, daemon=True).start()
     while not is_over.is_set():
         work()
-
-
-def _resident_bytes() -> int:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        sizes = [line.split()[1] for line in file if line.startswith("VmRSS:")]
-    return 1024 * int(sizes[0]) if sizes else 0
 
 
 if __name__ == "__main__":

@@ -59,3 +59,10 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def resident_bytes() -> int:
+    """Memory this process holds now."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        sizes = [line.split()[1] for line in file if line.startswith("VmRSS:")]
+    return 1024 * int(sizes[0]) if sizes else 0

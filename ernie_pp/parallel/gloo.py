@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import socket
 from typing import Any
 
 from paddle.base import core
 from paddle.distributed import ParallelEnv, collective
+
+from ernie_pp.parallel.ports import free_port
 
 _STORE_TIMEOUT_S = 300
 _STORES: list[core.TCPStore] = []  # alive as long as their groups
@@ -39,8 +40,7 @@ def _own_store(store: core.TCPStore, rank: int, world_size: int, *, group_id: in
     key = f"ernie_pp/gloo/{group_id}"
     if rank == 0:
         # The server's constructor waits for all members, so they must know the port before it.
-        with socket.create_server((host, 0)) as listener:
-            port = listener.getsockname()[1]
+        port = free_port(host)
         store.set(key, f"{host}:{port}")
         own = core.TCPStore(host, port, True, world_size, _STORE_TIMEOUT_S)
     else:

@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import secrets
-import socket
 from typing import Any
 
 import paddle.distributed as dist
@@ -16,6 +15,7 @@ from paddle.distributed import fleet
 from ernie_pp.parallel.control import Control, open_star
 from ernie_pp.parallel.gloo import set_up_gloo
 from ernie_pp.parallel.place import Place
+from ernie_pp.parallel.ports import free_port
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
 
@@ -64,9 +64,7 @@ def _agree_on_control(place: Place, host: str) -> Control:
     """Under another launcher: rank 0 says in Paddle's store where it listens."""
     store = core.create_or_get_global_tcp_store()
     if place.rank == 0:
-        with socket.create_server((host, 0)) as server:
-            port = server.getsockname()[1]
-        store.set(_KEY, f"{host}:{port} {secrets.token_hex(32)}")
+        store.set(_KEY, f"{host}:{free_port(host)} {secrets.token_hex(32)}")
     address, nonce = bytes(store.get(_KEY)).decode().split()
     return open_star(place.rank, place.num_ranks, address=address, nonce=nonce)
 

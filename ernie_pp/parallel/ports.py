@@ -17,6 +17,12 @@ from ernie_pp.errors import RunError
 PORTS = range(20000, 32000)
 
 
+def free_port(host: str) -> int:
+    """A port of `host` that nobody listens on now."""
+    with socket.create_server((host, 0)) as listener:
+        return listener.getsockname()[1]
+
+
 @contextlib.contextmanager
 def reserved_ports(count: int) -> Iterator[list[int]]:
     """So many ports that nobody listens on; another run of this user gets others until the block ends."""

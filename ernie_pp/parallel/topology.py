@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ernie_pp.errors import ConfigError
 from ernie_pp.partition.order import Schedule
 
 RankOrder = Literal["fleet", "stages"]
+GradientType = Literal["fp32", "fp16", "bf16"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,14 @@ class Grid:
     def ranks_of_replica(self, replica: int) -> list[int]:
         """The pipeline of a replica, by stage."""
         return [self.rank_of(stage=stage, replica=replica) for stage in range(self.stages)]
+
+
+def check_gradient_type(gradient_type: GradientType, *, is_cpu: bool) -> None:
+    """ConfigError for a number type in which replicas cannot sum their gradients."""
+    if is_cpu and gradient_type == "fp16":
+        # Paddle 3.3 sums float16 over gloo as if the bits were another number's: 0.01 + 0.02 is infinite.
+        what = "is fp16, and sums over the processes of a CPU come out infinite in it"
+        raise ConfigError("parallel.gradient_type", what, "Set parallel.gradient_type to bf16 or fp32.")
 
 
 def share_out(sizes: Mapping[str, int], *, num_shares: int) -> dict[str, int]:

@@ -9,6 +9,7 @@ import paddle
 
 from ernie_pp.config.schema import TrainConfig
 from ernie_pp.errors import ConfigError
+from ernie_pp.training.cpu_types import check_cpu_precision
 
 _DTYPES: dict[str, Any] = {"bf16": "bfloat16", "fp16": "float16"}
 _FIRST_SCALE, _LARGEST_SCALE = 2.0**15, 2.0**24
@@ -64,15 +65,12 @@ class Precision:
 
 
 def check_precision(config: TrainConfig, *, device: str) -> None:
-    """Refuse a number type the device does not compute in; `device` is "cpu" or "gpu".
-
-    On the CPU Paddle 3.3's auto_cast accepts both types and computes in float32 all the same.
-    """
+    """Refuse a number type the device does not compute in; `device` is "cpu" or "gpu"."""
+    if device == "cpu":
+        check_cpu_precision(config)
     if config.precision == "fp32":
         return
     where = f"train.precision {config.precision}"
-    if device == "cpu":
-        raise ConfigError(where, "a CPU trains in fp32 (Paddle would do so in silence)", "Set train.precision: fp32.")
     is_supported = paddle.amp.is_bfloat16_supported if config.precision == "bf16" else paddle.amp.is_float16_supported
     if not is_supported():
         other = "fp16" if config.precision == "bf16" else "fp32"

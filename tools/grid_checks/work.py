@@ -14,6 +14,7 @@ import paddle
 from ernie_pp.config import RunConfig
 from ernie_pp.config.schema import ModelConfig, SizesConfig, TrainConfig
 from ernie_pp.data.batches import MicroBatch
+from ernie_pp.machine.describe import resident_bytes
 from ernie_pp.models.ernie import build_classifier, load_encoder
 from ernie_pp.models.losses import ClassificationLoss
 from ernie_pp.parallel.join import join_world
@@ -30,7 +31,7 @@ class Worker:
         self.job, self.folder = job, folder
         paddle.device.set_device("cpu")
         self.world = join_world(Grid(job["stages"], job["replicas"]), place, is_cpu=True)
-        self.loaded_bytes = _resident_bytes()
+        self.loaded_bytes = resident_bytes()
 
     def run(self) -> None:
         """All steps, then the answer."""
@@ -105,8 +106,3 @@ class Worker:
                 return inputs
 
             hook = layer.register_forward_pre_hook(be_late)
-
-
-def _resident_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
