@@ -64,10 +64,17 @@ def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> d
         field = find_field(here)
         if isinstance(value, Mapping) and field is not None:
             value = resolve_paths(value, folder, here)
-        elif isinstance(value, str) and field is not None and (field.json_schema_extra or {}).get("read_path"):  # type: ignore[union-attr]
-            value = value if value.startswith(DATASET_PREFIX) else _absolute(folder, value)
+        elif isinstance(value, str) and field is not None and _names_path(field, value):
+            value = _absolute(folder, value)
         resolved[name] = value
     return resolved
+
+
+def _names_path(field: FieldInfo, value: str) -> bool:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    words = extra.get("words")
+    is_word = isinstance(words, list) and value in words
+    return bool(extra.get("read_path")) and not is_word and not value.startswith(DATASET_PREFIX)
 
 
 def is_section(key: Sequence[str]) -> bool:

@@ -42,6 +42,8 @@ Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 # Marks a file or folder that is read; `load.py` makes it absolute.
 READ_PATH: dict[str, JsonValue] = {"read_path": True}
+# What `resume` may be beside a folder.
+RESUME_WORDS = ("auto", "never", "must")
 
 
 class Section(BaseModel):
@@ -278,6 +280,28 @@ class CpuConfig(Section):
     )
 
 
+class CheckpointConfig(Section):
+    """The whole state of a training, saved so that a run that was ended goes on."""
+
+    enabled: bool = Field(default=True, description="save checkpoints, at the last step too")
+    every: Positive | None = Field(
+        default=None, description="steps between checkpoints; none: one at every evaluation (train.eval_every)"
+    )
+    keep: Positive = Field(default=2, description="newest checkpoints that stay, beside the one of the best model")
+
+
+class StopConfig(Section):
+    """How long a run may take to end, and to show that it lives."""
+
+    grace_s: Annotated[float, Field(gt=0)] = Field(
+        default=30.0, description="seconds in which a stopped run may finish its step and save, before it is killed"
+    )
+    stall_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="many processes: seconds without progress that end the run; none: 20 usual steps, 120 at least",
+    )
+
+
 class ExportConfig(Section):
     """The bundle made at the end of a run."""
 
@@ -294,6 +318,11 @@ class RunConfig(Section):
     task: Literal["cls"] = Field(description="kind of problem")
     output_dir: str = Field(description="run folder, made if it is not there")
     overwrite: bool = Field(default=False, description="replace the results of an earlier run in output_dir")
+    resume: str = Field(
+        default="auto",
+        description="auto: an unfinished run in output_dir goes on; must: or stop; never; or a checkpoint to go on from",
+        json_schema_extra={**READ_PATH, "words": list(RESUME_WORDS)},
+    )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(
         default=42, description="seed of shuffling, dropout and new weights"
     )
@@ -313,4 +342,6 @@ class RunConfig(Section):
     )
     profile: ProfileConfig = Field(default_factory=ProfileConfig, description="measurements")
     cpu: CpuConfig = Field(default_factory=CpuConfig, description="CPU settings")
+    checkpoint: CheckpointConfig = Field(default_factory=CheckpointConfig, description="what is saved to go on from")
+    stop: StopConfig = Field(default_factory=StopConfig, description="how a run is ended")
     export: ExportConfig = Field(default_factory=ExportConfig, description="the bundle")

@@ -22,9 +22,9 @@ from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
-from ernie_pp.training.checkpoint import save_model_folder
 from ernie_pp.training.logits import compute_logits
 from ernie_pp.training.loop import Hooks, train
+from ernie_pp.training.model_folder import save_model_folder
 from ernie_pp.training.record import Record
 from ernie_pp.training.run_folder import RunFolder
 

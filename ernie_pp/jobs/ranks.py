@@ -14,7 +14,7 @@ from ernie_pp.jobs.answers import helper_command
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.run_log import check_unlocked, lock_run
 from ernie_pp.machine import threads_per_process
-from ernie_pp.parallel.launch import Launch, launch
+from ernie_pp.parallel.launcher.launch import Launch, launch
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.training.run_folder import RunFolder
 

@@ -16,7 +16,7 @@ from ernie_pp.export.check import Batch, load_batches
 from ernie_pp.jobs.model_settings import COLUMNS
 from ernie_pp.models.sizes import count_labels, read_config
 from ernie_pp.tasks import load_codec
-from ernie_pp.training.checkpoint import SETTINGS, read_settings
+from ernie_pp.training.model_folder import SETTINGS, read_settings
 
 CHECK_ROWS = "check_rows.safetensors"
 _ADVICE = "Copy the folder again, whole, or train again."

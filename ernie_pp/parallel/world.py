@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ernie_pp.parallel.beats import Beats
 from ernie_pp.parallel.control import Alone, Control
 from ernie_pp.parallel.topology import Grid
 
@@ -21,6 +22,7 @@ class World:
     replica_group: Group | None = None  # the replicas of this stage
     host: str = "127.0.0.1"  # where other ranks reach this process
     is_cpu: bool = True
+    beats: Beats = field(default_factory=Beats)
 
     @property
     def rank(self) -> int:

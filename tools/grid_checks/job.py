@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ernie_pp.machine import threads_per_process
-from ernie_pp.parallel.launch import Launch, launch
+from ernie_pp.parallel.launcher.launch import Launch, launch
 from ernie_pp.parallel.topology import Grid
 
 RANK = Path(__file__).with_name("rank.py")

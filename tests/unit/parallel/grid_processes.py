@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ernie_pp.parallel.environment import Wiring, rank_environment
+from ernie_pp.parallel.launcher.environment import Wiring, rank_environment
 from ernie_pp.parallel.ports import reserved_ports
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,7 +10,7 @@ import pytest
 import sample_run
 
 from ernie_pp.errors import RanksFailed
-from ernie_pp.parallel.launch import Launch, launch
+from ernie_pp.parallel.launcher.launch import Launch, launch
 from ernie_pp.parallel.rank_record import read_record
 from ernie_pp.parallel.topology import Grid
 
@@ -46,7 +46,7 @@ PARENT = """
 import sys
 from pathlib import Path
 from ernie_pp import cli
-from ernie_pp.parallel.launch import Launch, launch
+from ernie_pp.parallel.launcher.launch import Launch, launch
 from ernie_pp.parallel.topology import Grid
 def train(arguments):
     stages, folder, *command = sys.argv[1:]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ernie_pp.errors import ConfigError, RunError
-from ernie_pp.parallel.environment import Wiring, rank_environment
+from ernie_pp.parallel.launcher.environment import Wiring, rank_environment
 from ernie_pp.parallel.place import Place, check_grid, find_place
 
 ENDPOINTS = {"PADDLE_CURRENT_ENDPOINT": "10.0.0.1:6170", "PADDLE_TRAINER_ENDPOINTS": "10.0.0.1:6170,10.0.0.2:6170"}

@@ -3,8 +3,8 @@
 import pytest
 
 from ernie_pp.errors import PeerLost
+from ernie_pp.parallel.launcher.verdict import RankEnd, judge
 from ernie_pp.parallel.rank_record import RankRecord, build_record, read_record, write_record
-from ernie_pp.parallel.verdict import RankEnd, judge
 
 
 def _end(rank, code, time, *, secondary=None):

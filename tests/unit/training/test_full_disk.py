@@ -11,8 +11,8 @@ import pytest
 from safetensors import SafetensorError
 
 from ernie_pp.errors import RunError
-from ernie_pp.training import checkpoint, record
-from ernie_pp.training.checkpoint import save_model_folder
+from ernie_pp.training import model_folder, record
+from ernie_pp.training.model_folder import save_model_folder
 from ernie_pp.training.record import RunRecord
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -32,7 +32,7 @@ def test_weights_that_find_no_room_leave_the_older_model(tmp_path, monkeypatch, 
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
     if where == "weights":
-        monkeypatch.setattr(checkpoint, "save_file", full)
+        monkeypatch.setattr(model_folder, "save_file", full)
     with pytest.raises(RunError, match=r"best\n  cannot be written: .*No space left"):
         _save(tmp_path / "best", save_extras=full)
     assert {path.name: path.read_bytes() for path in (tmp_path / "best").iterdir()} == before

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import RanksFailed
-from ernie_pp.parallel.environment import Wiring, rank_environment
-from ernie_pp.parallel.guard import guarded, tell
+from ernie_pp.parallel.launcher.environment import Wiring, rank_environment
+from ernie_pp.parallel.launcher.guard import guarded, tell
+from ernie_pp.parallel.launcher.stop_notes import StopNotes, noted_stops
+from ernie_pp.parallel.launcher.verdict import RankEnd, judge
 from ernie_pp.parallel.ports import reserved_ports
 from ernie_pp.parallel.rank_record import read_record
-from ernie_pp.parallel.stop_notes import StopNotes, noted_stops
 from ernie_pp.parallel.topology import Grid
-from ernie_pp.parallel.verdict import RankEnd, judge
 
 LOOK_EVERY_S = 0.03
 # After the first end: the true cause may show a moment later than what it brought about.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ernie_pp.parallel import watchdog
+from ernie_pp.parallel.launcher import watchdog
 
 # It has nothing to do when all is over.
 _LONGEST_GOODBYE_S = 5.0
