@@ -24,7 +24,7 @@ from ernie_pp.parallel.rounds import RoundItem
 from ernie_pp.parallel.sharing import forward_together
 from ernie_pp.parallel.skipped import SkippedSteps
 from ernie_pp.parallel.step_parts import Attack, StepParts
-from ernie_pp.parallel.step_sum import StepSum, sum_step
+from ernie_pp.parallel.step_sum import RankFigures, StepSum, sum_step
 from ernie_pp.parallel.stopwatch import Span
 from ernie_pp.parallel.transfer import gather_arrays, scatter_arrays
 from ernie_pp.parallel.world import World
@@ -44,10 +44,10 @@ class StepEngine:
 
     def __init__(self, stack: ErnieStack, parts: StepParts, *, seed: int, world: World) -> None:
         self.stack, self.parts, self.seed, self.world = stack, parts, seed, world
-        self.skipped = SkippedSteps(world.control)
+        self.skipped = SkippedSteps(world)
         self._shown = _ShownStep()
 
-    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
+    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: int = 0) -> StepResult:
         """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
         updater = self.parts.updater
         self.parts.stopwatch.start()
@@ -58,10 +58,9 @@ class StepEngine:
         # The replicas of a stage now have the same gradients: one of them counts.
         scale = self.parts.casting.scale
         square = updater.gradient_square() / scale**2 if self.world.replica == 0 else 0.0
-        times = self.parts.stopwatch.times()
-        total = sum_step(
-            losses, square, times=times, peak_bytes=peak_memory_bytes(is_cpu=self.world.is_cpu), world=self.world
-        )
+        peak = peak_memory_bytes(is_cpu=self.world.is_cpu)
+        own = RankFigures(self.parts.stopwatch.times(), peak, stop_signal)
+        total = sum_step(losses, square, own=own, world=self.world)
         self._update(total, micro_batches, step=step)
         self._note(micro_batches, step=step)
         return self._result(total, micro_batches, step=step)
@@ -83,19 +82,27 @@ class StepEngine:
         own = self.stack.canonical_parameters()
         self.stack.load_state(scatter_arrays(weights, self.world, is_wanted=lambda name: name in own))
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the weights here."""
+        return {name: tuple(tensor.shape) for name, tensor in self.stack.canonical_parameters().items()}
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """Names of the weights that this rank updates, and keeps optimizer state of."""
+        return frozenset(self.parts.updater.owned)
+
     def state(self) -> EngineState:
-        """A copy of weights, optimizer and loss scale; arrays on rank 0 only."""
-        optimizer = gather_arrays(self.parts.updater.state(), self.world)
-        return EngineState(self.weights(), optimizer, self.parts.casting.state())
+        """A copy of weights, optimizer and loss scale of this rank."""
+        return EngineState(self.stack.state(), self.parts.updater.state(), self._scalars())
 
     def load_state(self, state: EngineState) -> None:
-        """Go on from a state that `state` gave; arrays are taken from rank 0."""
-        self.load_weights(state.weights)
-        owned = self.parts.updater.owned
-        # A parameter's accumulators have its name and one word more.
-        arrays = scatter_arrays(state.optimizer, self.world, is_wanted=lambda name: name.rpartition(".")[0] in owned)
-        self.parts.updater.load_state(arrays)
+        """Go on from a state as `state` gave it: this rank's, whatever the grid was."""
+        self.stack.load_state(state.weights)
+        self.parts.updater.load_state(state.optimizer)
         self.parts.casting.load_state(dict(state.scalars))
+
+    def _scalars(self) -> dict[str, float]:
+        return self.parts.casting.state()
 
     def _update(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
         """Change the weights, or skip the step on all ranks."""
@@ -119,8 +126,9 @@ class StepEngine:
             num_rows=_count_rows(micro_batches),
             num_tokens=sum(self._count_tokens(batch) for batch in micro_batches),
             is_skipped=not total.is_finite,
-            rank_times=total.rank_times,
-            peak_bytes=total.peak_bytes,
+            stop_signal=total.stop_signal,
+            rank_times=tuple(rank.times for rank in total.ranks),
+            peak_bytes=tuple(rank.peak_bytes for rank in total.ranks),
         )
 
     def _note(self, micro_batches: Sequence[MicroBatch], *, step: int) -> None:

@@ -1,6 +1,7 @@
 """Steps of one process: updates, evaluation, resume, values that are not finite."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -114,3 +115,23 @@ def test_only_the_rows_of_the_bad_micro_batch_are_named(make_engine, cut):
     engine.train_step(batches, step=1)
     with pytest.raises(NumericError, match=r"rows: 9, 10, 11\n"):
         engine.train_step(batches, step=2)
+
+
+def test_each_skipped_step_names_parameter_stage_and_rows(make_engine, cut, caplog):
+    engine = make_engine()
+    poison(engine)
+    engine.train_step(cut([12]), step=4)
+    (told,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert re.search(r"step 5: .* \(1 skipped so far\); .* ernie\.\S+ \(stage 0\); rows: 0, 1, 2", told)
+
+
+def test_a_resumed_run_goes_on_counting_bad_steps(make_engine, cut):
+    engine, resumed = make_engine(), make_engine()
+    for one, steps in ((engine, (0, 1)), (resumed, ())):
+        poison(one)
+        for step in steps:
+            one.train_step(cut([12]), step=step)
+    resumed.skipped.load_state(engine.skipped.state())
+    with pytest.raises(NumericError, match="3 steps in a row"):
+        resumed.train_step(cut([12]), step=2)
+    assert resumed.skipped.count == 3
