@@ -11,7 +11,11 @@ from ernie_pp.errors import ErniePPError
 
 def read_json(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str = "") -> object:
     """The value of a JSON file; `error` with `do` where it cannot be read, is too large or is none."""
-    text = read_text(path, max_bytes=max_bytes, error=error, do=do)
+    return parse_json(read_text(path, max_bytes=max_bytes, error=error, do=do), path=path, error=error, do=do)
+
+
+def parse_json(text: str | bytes, *, path: Path, error: type[ErniePPError], do: str = "") -> object:
+    """The value of what was read from `path` already; `error` with `do` where it is no JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as fault:
@@ -20,7 +24,7 @@ def read_json(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str 
 
 def read_text(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str = "") -> str:
     """The text of a UTF-8 file, without a byte order mark; a fault in it is named by its line."""
-    content = _read_bytes(path, max_bytes=max_bytes, error=error, do=do)
+    content = read_bytes(path, max_bytes=max_bytes, error=error, do=do)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -30,7 +34,8 @@ def read_text(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str 
         raise error(f"{path} line {line}", what, do or "Save the file as UTF-8.") from fault
 
 
-def _read_bytes(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str) -> bytes:
+def read_bytes(path: Path, *, max_bytes: int, error: type[ErniePPError], do: str = "") -> bytes:
+    """All bytes of a file; `error` with `do` where it cannot be read or is too large."""
     try:
         # A pipe would be waited for without end.
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:

@@ -52,9 +52,9 @@ def replaced_file(path: Path) -> Iterator[Path]:
         with _told_where_it_is_about(temporary, path):
             yield temporary
         with told_as_unwritable(path):
-            _sync(temporary)
+            sync(temporary)
             os.replace(temporary, path)
-            _sync(path.parent)
+            sync(path.parent)
     finally:
         with contextlib.suppress(OSError):  # a name too long for the system could not be made either
             temporary.unlink(missing_ok=True)
@@ -104,11 +104,20 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
             yield temporary
         with told_as_unwritable(folder):
             for path in temporary.rglob("*"):
-                _sync(path)
-            _sync(temporary)
+                sync(path)
+            sync(temporary)
             _swap_in(temporary, folder, old)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Return once a file's content, or a folder's names, are on the disk; OSError where they cannot be."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def leftovers(folder: Path) -> tuple[Path, Path]:
@@ -178,13 +187,5 @@ def _swap_in(temporary: Path, folder: Path, old: Path) -> None:
         if old.exists() and not folder.exists():
             os.rename(old, folder)
         raise
-    _sync(folder.parent)
+    sync(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

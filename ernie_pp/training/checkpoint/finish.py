@@ -1,0 +1,94 @@
+"""The last files of a checkpoint, written by rank 0 once every rank has written its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ernie_pp.durable import sync, told_as_unwritable
+from ernie_pp.errors import RunError
+from ernie_pp.machine.describe import describe_machine
+from ernie_pp.training.checkpoint.manifest import (
+    MAX_MANIFEST_BYTES,
+    FileEntry,
+    Manifest,
+    TensorEntry,
+    encode_manifest,
+)
+from ernie_pp.training.checkpoint.names import MANIFEST, TRAINER
+from ernie_pp.training.checkpoint.shards import Kind, WrittenShard, hash_file
+
+# Of the machine, not of what computes.
+_NO_VERSIONS = ("cores", "memory")
+_FAULT_OF_OURS = "Please report this: it is a fault of ernie_pp."
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What rank 0 adds to the arrays: where the loop stands, and the engine's own numbers."""
+
+    step: int
+    trainer: Mapping[str, object]
+    scalars: Mapping[str, float]
+
+
+def finish(
+    folder: Path,
+    shards: Sequence[WrittenShard],
+    contents: Contents,
+    *,
+    grid: Mapping[str, object],
+    identity: Mapping[str, object],
+) -> None:
+    """Write trainer.json and then the manifest over all files; RunError where a file that was told is not there."""
+    for shard in shards:
+        check_is_there(folder / shard.name, shard.file)
+    trainer = _write_trainer(folder / TRAINER, contents)
+    manifest = Manifest(
+        step=contents.step,
+        files={**{shard.name: shard.file for shard in shards}, TRAINER: trainer},
+        weights=merge_tensors(shards, "weights"),
+        optimizer=merge_tensors(shards, "optimizer"),
+        grid=grid,
+        run=identity,
+        versions={name: text for name, text in describe_machine().items() if name not in _NO_VERSIONS},
+    )
+    content = encode_manifest(manifest)
+    if len(content) > MAX_MANIFEST_BYTES:
+        what = f"has {len(content)} bytes, and at most {MAX_MANIFEST_BYTES} are ever read"
+        raise RunError(str(folder / MANIFEST), what, _FAULT_OF_OURS)
+    _write_synced(folder / MANIFEST, content)
+
+
+def merge_tensors(shards: Sequence[WrittenShard], kind: Kind) -> dict[str, TensorEntry]:
+    """The tensors of all files of one kind; RunError where two files hold the same."""
+    merged: dict[str, TensorEntry] = {}
+    for shard in shards:
+        for name, entry in shard.tensors.items() if shard.kind == kind else ():
+            if name in merged:
+                raise RunError(f"tensor {name}", f"is in {merged[name].file} and in {shard.name}", _FAULT_OF_OURS)
+            merged[name] = entry
+    return merged
+
+
+def check_is_there(path: Path, entry: FileEntry) -> None:
+    """RunError unless rank 0 sees the file that another rank has written."""
+    size = path.stat().st_size if path.is_file() else None
+    if size != entry.bytes:
+        seen = "does not see it" if size is None else f"sees {size} bytes"
+        what = f"a rank has written it with {entry.bytes} bytes, and rank 0 {seen}"
+        raise RunError(str(path), what, "Put output_dir on a disk that all machines share.")
+
+
+def _write_trainer(path: Path, contents: Contents) -> FileEntry:
+    values = {"trainer": contents.trainer, "scalars": contents.scalars}
+    _write_synced(path, f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode())
+    return FileEntry(path.stat().st_size, hash_file(path))
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with told_as_unwritable(path):
+        path.write_bytes(content)
+        sync(path)
