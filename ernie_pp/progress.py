@@ -23,6 +23,9 @@ class Tracker(Protocol):
     def advance(self, count: int = 1, **shown: object) -> None:
         """Count `count` more units done; `shown` are named values beside the bar, such as the loss."""
 
+    def skip(self, count: int) -> None:
+        """Count `count` units as done by others before: the ETA goes by the rest."""
+
 
 @contextmanager
 def track(title: str, total: int, *, unit: str) -> Iterator[Tracker]:
@@ -37,8 +40,12 @@ def track(title: str, total: int, *, unit: str) -> Iterator[Tracker]:
 class _Lines:
     def __init__(self, title: str, total: int, unit: str) -> None:
         self.title, self.total, self.unit = title, total, unit
-        self.done, self.start = 0, time.monotonic()
+        self.done, self.skipped, self.start = 0, 0, time.monotonic()
         self.last = self.start + QUIET_S - SECONDS_BETWEEN_LINES
+
+    def skip(self, count: int) -> None:
+        self.skipped += count
+        self.done += count
 
     def advance(self, count: int = 1, **shown: object) -> None:
         self.done += count
@@ -46,7 +53,7 @@ class _Lines:
         if now - self.last < SECONDS_BETWEEN_LINES:
             return
         self.last = now
-        left = (now - self.start) / max(self.done, 1) * max(self.total - self.done, 0)
+        left = (now - self.start) / max(self.done - self.skipped, 1) * max(self.total - self.done, 0)
         share = 100 * self.done / max(self.total, 1)
         values = "".join(f" {name}={value}" for name, value in shown.items())
         done = f"{self.done}/{self.total} {self.unit} {share:.0f} %"
@@ -88,6 +95,10 @@ def _new_display() -> Any:
 class _BarTracker:
     def __init__(self, progress: Any, task: Any) -> None:
         self._progress, self._task = progress, task
+
+    def skip(self, count: int) -> None:
+        # Not an advance, which rich would take for work done in no time.
+        self._progress.reset(self._task, completed=count, values="")
 
     def advance(self, count: int = 1, **shown: object) -> None:
         text = " ".join(f"{name}={value}" for name, value in shown.items())

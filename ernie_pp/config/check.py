@@ -20,7 +20,7 @@ def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> 
     Where its rows are may be left open by what reads none.
     """
     sources = (_source_rules,) if needs_data else ()
-    rules = (_place_rules, _model_rules, *sources, _data_rules, _cls_rules, _train_rules, grid_rules)
+    rules = (_place_rules, _resume_rules, _model_rules, *sources, _data_rules, _cls_rules, _train_rules, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
@@ -33,6 +33,14 @@ def _place_rules(config: RunConfig) -> Iterator[str]:
             os.path.realpath(value or "").encode("utf-8")
         except UnicodeEncodeError:
             yield f"{name} is {value!r} in {os.getcwd()!r}, a folder whose name is not UTF-8"
+
+
+def _resume_rules(config: RunConfig) -> Iterator[str]:
+    if config.resume == "must" and config.overwrite:
+        yield "resume is must and overwrite is true: the run to go on with would be removed; drop one of them"
+    for name in ("every", "keep"):
+        if is_set(config.checkpoint, name) and not config.checkpoint.enabled:
+            yield f"checkpoint.{name} has no effect: checkpoint.enabled is false"
 
 
 def _model_rules(config: RunConfig) -> Iterator[str]:

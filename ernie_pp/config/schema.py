@@ -320,7 +320,7 @@ class RunConfig(Section):
     overwrite: bool = Field(default=False, description="replace the results of an earlier run in output_dir")
     resume: str = Field(
         default="auto",
-        description="auto: an unfinished run in output_dir goes on; must: or stop; never; or a checkpoint to go on from",
+        description="auto: an unfinished run in output_dir goes on; must: or stop; never; or a checkpoint's folder",
         json_schema_extra={**READ_PATH, "words": list(RESUME_WORDS)},
     )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(

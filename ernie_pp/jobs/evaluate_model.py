@@ -15,7 +15,7 @@ from ernie_pp.tasks import load_task
 from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.text.tokenizer import Tokenizer
 from ernie_pp.training.build import build_forward
-from ernie_pp.training.logits import compute_logits
+from ernie_pp.training.logits import Pass, compute_logits
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,8 @@ def evaluate_model(config: RunConfig, model: Path, *, data: str, dataset_split: 
     reader = SplitReader(config, task, tokenizer, Faults(on_error=config.data.on_error), cache)
     split = reader.tokenize("data", data, reader.read_examples(data, dataset_split=dataset_split))
     train = config.train.model_copy(update={"precision": "fp32"}) if device == "cpu" else config.train
-    logits = compute_logits(
-        build_forward(load_classifier(model), config=train),
-        split.rows,
-        max_tokens=config.train.micro_batch_tokens,
-        pad_id=tokenizer.pad_id,
-        title="evaluating",
-    )
+    forward = build_forward(load_classifier(model), config=train)
+    how = Pass(config.train.micro_batch_tokens, tokenizer.pad_id, "evaluating")
+    logits = compute_logits(forward, split.rows, how)
     evaluation = task.measure(logits, split.targets, trained.decoding)
     return Measured(evaluation, task.summarize(evaluation))

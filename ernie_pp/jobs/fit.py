@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,21 +14,27 @@ import numpy as np
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.export.check import save_batches
+from ernie_pp.jobs.best_model import find_checkpoint, stands_in
 from ernie_pp.jobs.bundling import pick_check_rows
+from ernie_pp.jobs.checkpoints import Saver, read_loop, restore
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split
 from ernie_pp.jobs.trained import CHECK_ROWS
-from ernie_pp.models.ernie import paddlenlp_config
+from ernie_pp.models.ernie import load_classifier, paddlenlp_config
 from ernie_pp.models.stack import ErnieStack
+from ernie_pp.parallel.beats import Phase
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
-from ernie_pp.training.logits import compute_logits
-from ernie_pp.training.loop import Hooks, train
+from ernie_pp.training.checkpoint.saved import Checkpoint, open_checkpoint
+from ernie_pp.training.logits import Pass, compute_logits
+from ernie_pp.training.loop import Course, Hooks, train
+from ernie_pp.training.loop_state import BestSoFar, LoopState
 from ernie_pp.training.model_folder import save_model_folder
 from ernie_pp.training.record import Record
 from ernie_pp.training.run_folder import RunFolder
+from ernie_pp.training.stops import Stops
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -47,7 +55,12 @@ class Model:
     """The stack, of which a rank keeps its own layers only, and the size of the whole."""
 
     stack: ErnieStack
-    num_parameters: int
+    shapes: Mapping[str, tuple[int, ...]]  # of the whole model's weights
+
+    @property
+    def num_parameters(self) -> int:
+        """Of the whole model."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
 
 
 class Fit:
@@ -65,32 +78,84 @@ class Fit:
     ) -> None:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
         self.model, self.engine = model, engine
+        self.stops = Stops(world.control)
 
-    def run(self, record: Record) -> Outcome:
-        """The best dev evaluation; its model stands in best/."""
+    def run(self, record: Record, start: Checkpoint | None) -> Outcome:
+        """The best dev evaluation; its model stands in best/. `start` is the checkpoint that the run goes on from."""
+        course = Course(
+            self.prepared.splits["train"].rows,
+            self.config,
+            self.prepared.tokenizer.pad_id,
+            stops=self.stops,
+            start=LoopState() if start is None else self._go_on(start),
+            beats=self.world.beats,
+        )
         hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self._keep)
-        rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
-        return train(self.engine, rows, self.config, pad_id=pad_id, hooks=hooks, record=record)
+        if self.config.checkpoint.enabled:
+            saver = Saver(self.config, self.prepared, engine=self.engine, folder=self.folder, world=self.world)
+            hooks = replace(hooks, save=saver.save)
+        self.world.beats.begin(Phase.TRAIN)
+        best = train(self.engine, course, hooks=hooks, record=record)
+        self.world.beats.begin(Phase.FINISH)
+        return best.outcome or self._recall(best.found)
 
     def logits(self, split: Split) -> np.ndarray:
         """The engine's present answers on a split."""
-        return compute_logits(
-            self.engine,
-            split.rows,
-            max_tokens=self.config.train.micro_batch_tokens,
-            pad_id=self.prepared.tokenizer.pad_id,
-            title=f"evaluating {split.name}",
-        )
+        pad_id, title = self.prepared.tokenizer.pad_id, f"evaluating {split.name}"
+        how = Pass(self.config.train.micro_batch_tokens, pad_id, title, between=self._between)
+        return compute_logits(self.engine, split.rows, how)
+
+    def load_best(self) -> None:
+        """Give the engine the weights in best/."""
+        self.engine.load_weights(load_classifier(self.folder.best).state() if self.world.is_writer else {})
+
+    def _go_on(self, start: Checkpoint) -> LoopState:
+        """Where the checkpoint's run stood; the engine is put there, and best/ holds the best model up to there."""
+        loop = read_loop(start)
+        if loop.best is not None and not self._bring_back(loop.best, start):
+            LOG.warning("the best model, of step %d, is gone: the best is looked for anew from here", loop.best.step)
+            loop = loop.model_copy(update={"best": None, "num_worse": 0})
+        restore(start, self.engine)
+        LOG.info("resumed from %s: %d steps are done", start.folder, loop.step)
+        return loop
+
+    def _bring_back(self, best: BestSoFar, start: Checkpoint) -> bool:
+        """Whether best/ holds the model of `best`, made again from its checkpoint where it does not."""
+        said = b""
+        if self.world.is_writer:
+            is_there = stands_in(self.folder.best, best)
+            source = None if is_there else find_checkpoint(best, start)
+            said = b"there" if is_there else b"" if source is None else str(source.folder).encode()
+        said = self.world.control.broadcast(said)
+        if said in (b"", b"there"):
+            return bool(said)
+        source = open_checkpoint(Path(said.decode()), verify=False)
+        self.engine.load_weights(source.read_weights(self.model.shapes) if self.world.is_writer else {})
+        self._keep(self._measure(best.step))
+        return True
+
+    def _recall(self, best: BestSoFar) -> Outcome:
+        """The best evaluation once more: an earlier process has made it."""
+        self.load_best()
+        return self._measure(best.step)
+
+    def _between(self) -> None:
+        self.world.beats.beat()
+        if self.world.beats.phase == Phase.TRAIN:
+            self.stops.check()
 
     def _evaluate(self, record: Record, step: int) -> Outcome:
+        outcome, name = self._measure(step), self.prepared.task.best_metric()
+        record.write("evaluate", step, {"split": "dev", **outcome.evaluation.values})
+        LOG.info("step %d: dev %s %.4f", step, name, outcome.value)
+        return outcome
+
+    def _measure(self, step: int) -> Outcome:
         task, dev = self.prepared.task, self.prepared.splits["dev"]
         logits = self.logits(dev)
         decoding = task.settle_decoding(logits, dev.targets)
         evaluation = task.measure(logits, dev.targets, decoding)
-        record.write("evaluate", step, {"split": "dev", **evaluation.values})
-        name = task.best_metric()
-        LOG.info("step %d: dev %s %.4f", step, name, evaluation.values[name])
-        return Outcome(step, evaluation.values[name], logits, decoding, evaluation)
+        return Outcome(step, evaluation.values[task.best_metric()], logits, decoding, evaluation)
 
     def _keep(self, best: Outcome) -> None:
         weights = self.engine.weights()

@@ -26,10 +26,16 @@ class RunLog(logging.Handler):
 
     def begin(self) -> None:
         """Replace the earlier log by what was said so far; from now on every line is written at once."""
+        if self._held is not None:
+            with told_as_unwritable(self._path):
+                self._file.truncate(0)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """As `begin`, behind what an earlier process of the same run has said."""
         if self._held is None:
             return
         with told_as_unwritable(self._path):
-            self._file.truncate(0)
             held, self._held = self._held, None
             self._file.writelines(held)
             self._file.flush()

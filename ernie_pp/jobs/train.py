@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig, check_config, load_config
@@ -13,7 +13,10 @@ from ernie_pp.jobs.before_ranks import check_before_ranks
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import open_run_log
 from ernie_pp.jobs.start import start_paddle
+from ernie_pp.jobs.start_point import find_start, is_own
+from ernie_pp.jobs.writer import Writer
 from ernie_pp.parallel.place import Place, check_grid, find_place
+from ernie_pp.training.checkpoint.saved import Checkpoint
 from ernie_pp.training.run_folder import RunFolder
 
 
@@ -31,18 +34,34 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     config = resolve_parallel(config, num_devices=place.num_ranks if place.kind == "paddle" else None)
     grid = grid_of(config.parallel)
     check_grid(place, stages=grid.stages, replicas=grid.replicas)
-    folder = RunFolder(config.output_dir)
+    folder, start = RunFolder(config.output_dir), None
     # Ranks of ours come when the folder is ready; only one of the others may look: results may stand there soon.
-    if place.kind != "ours" and place.is_writer:
-        folder.prepare(overwrite=config.overwrite, inputs=_inputs(config, path))
+    if place.is_writer:
+        start = find_start(config, folder, is_settled=place.kind == "ours")
+        if place.kind != "ours":
+            _prepare(config, folder, start, inputs=_inputs(config, path))
     if place.kind == "alone" and grid.num_ranks > 1:
         check_before_ranks(config)
-        launch_ranks(config, folder, grid, quiet=quiet)
+        launch_ranks(_settled(config, start), folder, grid, quiet=quiet)
         return ""
-    return _run_here(config, folder, place)
+    return _run_here(config, folder, place, start)
 
 
-def _run_here(config: RunConfig, folder: RunFolder, place: Place) -> str:
+def _prepare(config: RunConfig, folder: RunFolder, start: Checkpoint | None, *, inputs: Mapping[str, str]) -> None:
+    """Make the folder, or see that the one there may be gone on with or replaced."""
+    if start is not None and is_own(start, folder):
+        folder.make()
+        return
+    is_free = config.overwrite or (config.resume != "never" and folder.is_barely_begun())
+    folder.prepare(keeps=not is_free, inputs=inputs)
+
+
+def _settled(config: RunConfig, start: Checkpoint | None) -> RunConfig:
+    """The settings for processes of ours, to which it must be clear where the run starts."""
+    return config.model_copy(update={"resume": "never" if start is None else str(start.folder.absolute())})
+
+
+def _run_here(config: RunConfig, folder: RunFolder, place: Place, start: Checkpoint | None) -> str:
     """The run's work, or this rank's share of it."""
     log_file = open_run_log(folder.text_log, hold=folder.has_results()) if place.is_writer else nullcontext()
     with log_file as log:
@@ -50,7 +69,8 @@ def _run_here(config: RunConfig, folder: RunFolder, place: Place) -> str:
         # Imports Paddle at its top, so it must come after the start.
         from ernie_pp.jobs.training_run import run
 
-        return run(config, folder, setup, place=place, log=log)
+        writer = None if log is None else Writer(log, start)
+        return run(config, folder, setup, place=place, writer=writer)
 
 
 def _inputs(config: RunConfig, path: str) -> dict[str, str]:

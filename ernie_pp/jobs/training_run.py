@@ -10,6 +10,7 @@ from pathlib import Path
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_json
 from ernie_pp.jobs.bundling import describe_parity, export_model
+from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
 from ernie_pp.jobs.fit import Fit, Model, Outcome
@@ -19,10 +20,11 @@ from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
-from ernie_pp.jobs.run_log import RunLog
 from ernie_pp.jobs.run_plan import layout_of, picture_plan, plan_run
+from ernie_pp.jobs.start_point import is_own
+from ernie_pp.jobs.writer import Writer
 from ernie_pp.machine import CpuSetup, describe_machine
-from ernie_pp.models.ernie import load_classifier, load_encoder
+from ernie_pp.models.ernie import load_encoder
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.topology import Layout
@@ -32,42 +34,46 @@ from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
 from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.build import build_engine
-from ernie_pp.training.loop import plan_length
+from ernie_pp.training.checkpoint.choose import Refusal, list_steps, set_aside
+from ernie_pp.training.checkpoint.saved import Checkpoint
+from ernie_pp.training.position import plan_length
 from ernie_pp.training.precision import check_precision
-from ernie_pp.training.record import NoRecord, Record, RunRecord
+from ernie_pp.training.record import NoRecord, Record, RunRecord, read_history
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
 
 
 def run(
-    config: RunConfig, folder: RunFolder, setup: CpuSetup, *, place: Place | None = None, log: RunLog | None = None
+    config: RunConfig, folder: RunFolder, setup: CpuSetup, *, place: Place | None = None, writer: Writer | None = None
 ) -> str:
     """Train, measure, report, export; returns the summary for the screen.
 
-    Every rank calls it and does its share of the computing. Rank 0 has `log`, writes the run folder and returns the
+    Every rank calls it and does its share of the computing. Rank 0 is the `writer` of the run folder and returns the
     summary, the others return nothing.
     """
-    start, place = time.monotonic(), place or Place()
+    began, place = time.monotonic(), place or Place()
     # Another launcher's ranks may stand on several machines; it deals out the GPUs.
     device = set_device(config.device, num_processes=place.num_ranks if place.kind == "ours" else 1)
     check_precision(config.train, device=device)
     world = open_world(place, config.parallel, is_cpu=device == "cpu")
+    start = share_start(None if writer is None else writer.start, world)
     prepared = _prepare(config, folder, world)
     plan = plan_run(config, prepared, world)
     fit = _build_fit(config, prepared, folder, world, layout_of(plan))
-    if log is not None:
-        log.begin()
-        _begin(config, folder, prepared)
+    if start is not None:
+        check_fits(start, prepared, fit.model.shapes)
+    if writer is not None:
+        _begin(config, folder, prepared, writer)
         write_figures(folder.plan, plan.to_json())
         _warn_of_waiting(plan)
-    with _open_record(folder, is_writer=log is not None) as record:
-        best = fit.run(record)
+    with _open_record(folder, start, is_writer=writer is not None) as record:
+        best = fit.run(record, start)
     measured = fit.engine.measured_step() if config.profile.timeline else None
     figures = _measure_all(fit, best)
     summary = ""
-    if log is not None:
-        facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - start)}
+    if writer is not None:
+        facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - began)}
         story = Story(figures, record.history, facts, picture_plan(plan, record.history, measured, world.grid))
         if measured is not None:
             write_json(folder.trace, measured.chrome_trace())
@@ -94,8 +100,15 @@ def _prepare(config: RunConfig, folder: RunFolder, world: World) -> Prepared:
     return prepared
 
 
-def _open_record(folder: RunFolder, *, is_writer: bool) -> Record:
-    return RunRecord(folder.log, folder.visualdl) if is_writer else NoRecord()
+def _open_record(folder: RunFolder, start: Checkpoint | None, *, is_writer: bool) -> Record:
+    if not is_writer:
+        return NoRecord()
+    history: list[dict] = []
+    if start is not None:
+        # A fork of another run has its history before it.
+        loop, source = read_loop(start), RunFolder(start.folder.parent.parent)
+        history = read_history(source.log, step=loop.step, is_evaluated=loop.is_evaluated)
+    return RunRecord(folder.log, folder.visualdl, history=history)
 
 
 def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best: Outcome, story: Story) -> str:
@@ -105,10 +118,18 @@ def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best
     return "\n".join([summarize(story.figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
 
 
-def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared) -> None:
+def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Writer) -> None:
     """Give the folder to this run: a wrong config, row or model has cost no earlier result."""
-    # A saved config repeats a run; it must not carry the leave to replace one.
-    folder.begin(dump_config(config.model_copy(update={"overwrite": False})))
+    # A saved config repeats a run; it must not carry the leave to replace one, nor another run's checkpoint.
+    text = dump_config(config.model_copy(update={"overwrite": False, "resume": "auto"}))
+    if writer.start is not None and is_own(writer.start, folder):
+        writer.log.go_on()
+        later = [(step, path) for step, path in list_steps(folder.checkpoints) if step > writer.start.manifest.step]
+        set_aside(Refusal(path, "it was not whole") for _, path in later)
+        folder.go_on(text)
+    else:
+        writer.log.begin()
+        folder.begin(text)
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
         LOG.warning("%s left out, listed in %s", say_count(prepared.faults.count, "bad row"), folder.skipped)
@@ -129,9 +150,9 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: 
     length = plan_length(len(train_rows), config.train)
     LOG.info("training: %d steps, %d an epoch", length.num_steps, length.steps_per_epoch)
     loss = prepared.task.build_loss(prepared.splits["train"].targets)
-    model = Model(stack, num_parameters=sum(parameter.size for parameter in stack.parameters()))
+    shapes = {name: tuple(tensor.shape) for name, tensor in stack.canonical_parameters().items()}
     engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps, world=world, layout=layout)
-    return Fit(config, prepared, model=model, engine=engine, folder=folder, world=world)
+    return Fit(config, prepared, model=Model(stack, shapes), engine=engine, folder=folder, world=world)
 
 
 def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
@@ -154,7 +175,7 @@ def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
     task, splits, is_writer = fit.prepared.task, fit.prepared.splits, fit.world.is_writer
     figures = {"dev": best.evaluation}
     if "test" in splits:
-        fit.engine.load_weights(load_classifier(fit.folder.best).state() if is_writer else {})
+        fit.load_best()
         logits = fit.logits(splits["test"])
         if is_writer:
             figures["test"] = task.measure(logits, splits["test"].targets, best.decoding)

@@ -22,13 +22,17 @@ class StepResult:
     num_rows: int
     num_tokens: int  # real tokens, padding not counted
     is_skipped: bool = False
+    stop_signal: int = 0  # the one that some rank was given; 0: none
     rank_times: tuple[RankTimes, ...] = field(default=(), compare=False)  # by rank
     peak_bytes: tuple[int, ...] = field(default=(), compare=False)  # most memory held so far, by rank
 
 
 @dataclass(frozen=True)
 class EngineState:
-    """All that training goes on from, by canonical names; the step is the loop's own."""
+    """What training goes on from, as far as this rank holds it, by canonical names; the step is the loop's own.
+
+    The replicas of a stage hold the same weights, and unless they share the optimizer state out, the same of that.
+    """
 
     weights: Mapping[str, np.ndarray]
     optimizer: Mapping[str, np.ndarray]
@@ -46,14 +50,17 @@ class ForwardPass(Protocol):
 class Engine(ForwardPass, Protocol):
     """Trains a model too."""
 
-    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int) -> StepResult:
-        """One optimizer update from the gradient of the mean loss over all rows; steps count from 0."""
+    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: int = 0) -> StepResult:
+        """One optimizer update from the gradient of the mean loss over all rows; steps count from 0.
+
+        `stop_signal` is one that this rank was given: every rank hears of it in the result.
+        """
         ...
 
     def state(self) -> EngineState:
-        """A copy of the state."""
+        """A copy of this rank's state."""
         ...
 
     def load_state(self, state: EngineState) -> None:
-        """Go on from a state that `state` gave."""
+        """Go on from a state as `state` gave it: this rank's, whatever the grid was."""
         ...

@@ -92,17 +92,16 @@ class StepEngine:
         return frozenset(self.parts.updater.owned)
 
     def state(self) -> EngineState:
-        """A copy of weights, optimizer and loss scale of this rank."""
-        return EngineState(self.stack.state(), self.parts.updater.state(), self._scalars())
+        """A copy of weights, optimizer, loss scale and the count of bad steps of this rank."""
+        scalars = {**self.parts.casting.state(), **self.skipped.state()}
+        return EngineState(self.stack.state(), self.parts.updater.state(), scalars)
 
     def load_state(self, state: EngineState) -> None:
         """Go on from a state as `state` gave it: this rank's, whatever the grid was."""
         self.stack.load_state(state.weights)
         self.parts.updater.load_state(state.optimizer)
         self.parts.casting.load_state(dict(state.scalars))
-
-    def _scalars(self) -> dict[str, float]:
-        return self.parts.casting.state()
+        self.skipped.load_state(state.scalars)
 
     def _update(self, total: StepSum, micro_batches: Sequence[MicroBatch], *, step: int) -> None:
         """Change the weights, or skip the step on all ranks."""

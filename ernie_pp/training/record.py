@@ -6,12 +6,13 @@ import contextlib
 import json
 import logging
 import math
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ernie_pp.durable import told_as_unwritable
+from ernie_pp.durable import told_as_unwritable, write_text
 from ernie_pp.training.home import scratch_home
 
 LOG = logging.getLogger("ernie_pp")
@@ -48,13 +49,18 @@ class NoRecord:
 class RunRecord:
     """Open log files of one run; use as a context manager."""
 
-    def __init__(self, log: Path, visualdl: Path) -> None:
+    def __init__(self, log: Path, visualdl: Path, *, history: Sequence[dict] = ()) -> None:
+        """`history` are the lines of an earlier process that stay: both logs begin with them."""
         self._path = log
+        self.history: list[dict] = list(history)
+        write_text(log, "".join(map(_as_text, history)))
         with told_as_unwritable(log):
             self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
         with told_as_unwritable(visualdl):
+            shutil.rmtree(visualdl, ignore_errors=True)
             self._scalars = _open_scalars(visualdl)
-        self.history: list[dict] = []
+            for line in history:
+                self._add_scalars(line)
 
     def __enter__(self) -> RunRecord:
         return self
@@ -75,13 +81,41 @@ class RunRecord:
         line = {name: value if _is_writable(value) else None for name, value in line.items()}
         self.history.append(line)
         with told_as_unwritable(self._path):
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.write(_as_text(line))
             self._file.flush()
         with told_as_unwritable(self._path.parent):
-            for name in values:
-                value = line[name]
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    self._scalars.add_scalar(tag=f"{kind}/{name}", step=step, value=float(value))
+            self._add_scalars(line)
+
+    def _add_scalars(self, line: Mapping) -> None:
+        for name, value in line.items():
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if is_number and name not in ("step", "time"):
+                self._scalars.add_scalar(tag=f"{line['kind']}/{name}", step=line["step"], value=float(value))
+
+
+def read_history(log: Path, *, step: int, is_evaluated: bool) -> list[dict]:
+    """The lines up to a step; that of its evaluation only where the evaluation is done.
+
+    What a killed process has written last may be half a line: it is left out.
+    """
+    lines = []
+    with contextlib.suppress(FileNotFoundError):
+        for text in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError):
+                line = json.loads(text)
+                if _is_kept(line, step=step, is_evaluated=is_evaluated):
+                    lines.append(line)
+    return lines
+
+
+def _is_kept(line: object, *, step: int, is_evaluated: bool) -> bool:
+    if not isinstance(line, dict) or not isinstance(line.get("step"), int) or not isinstance(line.get("kind"), str):
+        return False
+    return line["step"] < step or (line["step"] == step and (is_evaluated or line["kind"] == "train"))
+
+
+def _as_text(line: Mapping) -> str:
+    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def _is_writable(value: object) -> bool:

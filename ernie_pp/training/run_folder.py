@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ernie_pp.durable import leftovers, told_as_unwritable, write_text
@@ -25,8 +25,11 @@ RESULTS = (
     "vdl",
     "best",
     "bundle",
+    "checkpoints",
     "config.yaml",
 )
+# Of these what is made when training is over.
+_LAST_RESULTS = ("trace.json", "metrics.json", "predictions.jsonl", "report.html", "skipped.jsonl", "bundle")
 
 
 class RunFolder:
@@ -46,6 +49,7 @@ class RunFolder:
         self.visualdl = self.root / "vdl"
         self.best = self.root / "best"
         self.bundle = self.root / "bundle"
+        self.checkpoints = self.root / "checkpoints"
         self.cache = self.root / "cache"
 
     def check_is_run(self) -> None:
@@ -69,13 +73,23 @@ class RunFolder:
         except OSError:
             return False
 
-    def prepare(self, *, overwrite: bool, inputs: Mapping[str, str]) -> None:
-        """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go.
+    def is_finished(self, *, with_bundle: bool) -> bool:
+        """Whether a run here has come to its end."""
+        files = (self.metrics, self.predictions, self.report)
+        return all(map(_is_there, files)) and (not with_bundle or self.bundle.is_dir())
+
+    def is_barely_begun(self) -> bool:
+        """Whether a run here was ended before it had a model or a checkpoint: there is nothing to lose."""
+        has_steps = self.checkpoints.is_dir() and any(self.checkpoints.glob("[!.]*"))
+        return self.is_run() and not has_steps and not self.best.is_dir() and not self.metrics.is_file()
+
+    def prepare(self, *, keeps: bool, inputs: Mapping[str, str]) -> None:
+        """Make the folder; results of an earlier run stop us, where they are to be kept (`keeps`).
 
         Only a run's own results go, and never one of the `inputs` (paths by the key that names them).
         """
         present = self._present()
-        if present and not overwrite:
+        if present and keeps:
             what = f"holds the results of an earlier run: {', '.join(present)}"
             raise RunError(str(self.root), what, "Choose another output_dir, or set overwrite=true to replace them.")
         if present and not self.is_run():
@@ -83,6 +97,10 @@ class RunFolder:
             raise RunError(str(self.root), what, "Choose another output_dir, or remove them yourself.")
         for key, path in inputs.items():
             self._check_is_kept(key, path, present)
+        self.make()
+
+    def make(self) -> None:
+        """Make the folder where there is none; RunError where it cannot be written in."""
         with told_as_unwritable(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             if not os.access(self.root, os.W_OK | os.X_OK):
@@ -90,13 +108,21 @@ class RunFolder:
 
     def begin(self, config: str) -> None:
         """Remove the results of an earlier run and write config.yaml: settings, data and model have proved good."""
+        self._remove(self._present())
+        write_text(self.config, f"{MARK}\n{config}")
+
+    def go_on(self, config: str) -> None:
+        """As `begin`, for a run that goes on: what it has made in training stays."""
+        self._remove([name for name in self._present() if name in _LAST_RESULTS])
+        write_text(self.config, f"{MARK}\n{config}")
+
+    def _remove(self, names: Sequence[str]) -> None:
         with told_as_unwritable(self.root):
             for path in (*leftovers(self.best), *leftovers(self.bundle)):
                 shutil.rmtree(path, ignore_errors=True)
-            for name in self._present():
+            for name in names:
                 path = self.root / name
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        write_text(self.config, f"{MARK}\n{config}")
 
     def _present(self) -> list[str]:
         return [name for name in RESULTS if os.path.lexists(self.root / name)]

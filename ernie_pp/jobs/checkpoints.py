@@ -1,0 +1,109 @@
+"""Saving the whole state of a run, and going on from it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ernie_pp.config import RunConfig
+from ernie_pp.errors import RunError
+from ernie_pp.jobs.fingerprint import check_same_data, fingerprint
+from ernie_pp.jobs.prepare import Prepared
+from ernie_pp.parallel.beats import Phase
+from ernie_pp.parallel.engine import EngineState
+from ernie_pp.parallel.step import StepEngine
+from ernie_pp.parallel.world import World
+from ernie_pp.training.checkpoint.save import Checkpoints
+from ernie_pp.training.checkpoint.saved import Checkpoint, open_checkpoint
+from ernie_pp.training.loop_state import LoopState
+from ernie_pp.training.run_folder import RunFolder
+
+LOG = logging.getLogger("ernie_pp")
+_LOOP = "loop"
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+class Saver:
+    """Makes the checkpoints of one run; every rank makes the same calls."""
+
+    def __init__(
+        self, config: RunConfig, prepared: Prepared, *, engine: StepEngine, folder: RunFolder, world: World
+    ) -> None:
+        self.config, self.engine, self.world = config, engine, world
+        self.is_first = True
+        identity = {"config": config.model_dump(mode="json"), "data": fingerprint(prepared)}
+        self.checkpoints = Checkpoints(
+            folder.checkpoints,
+            world=world,
+            keep=config.checkpoint.keep,
+            identity=identity,
+            is_sharded=config.parallel.shard_optimizer,
+        )
+
+    def save(self, loop: LoopState) -> None:
+        """A checkpoint of this place; where there is no room for it a warning, and the second time RunError."""
+        start = time.monotonic()
+        self.world.beats.begin(Phase.SAVE)
+        trainer = {_LOOP: loop.model_dump(mode="json")}
+        best_step = None if loop.best is None else loop.best.step
+        if self.checkpoints.save(loop.step, state=self.engine.state(), trainer=trainer, best_step=best_step):
+            LOG.info("step %d: checkpoint saved", loop.step)
+        self.world.beats.begin(Phase.TRAIN)
+        self._look_at_time(time.monotonic() - start)
+
+    def _look_at_time(self, seconds: float) -> None:
+        if self.is_first and self.world.is_writer and seconds > self.config.stop.grace_s / 2:
+            LOG.warning(
+                "a checkpoint takes %.0f s, and a stopped run is killed after stop.grace_s %g: raise it",
+                seconds,
+                self.config.stop.grace_s,
+            )
+        self.is_first = False
+
+
+def share_start(found: Checkpoint | None, world: World) -> Checkpoint | None:
+    """The checkpoint that rank 0 has found, on every rank; RunError where a rank sees another one there."""
+    told = {} if found is None else {"folder": str(found.folder.absolute()), "digest": found.digest}
+    told = json.loads(world.control.broadcast(json.dumps(told).encode()))
+    if not told or found is not None:
+        return found
+    seen = open_checkpoint(Path(told["folder"]), verify=False)
+    if seen.digest != told["digest"]:
+        what = "is another checkpoint on this machine than on rank 0's"
+        raise RunError(str(seen.folder), what, "Put output_dir on a disk that all machines see.")
+    return seen
+
+
+def check_fits(found: Checkpoint, prepared: Prepared, shapes: Shapes) -> None:
+    """DataError or RunError where rows or model are not the checkpoint's; `shapes` are those of the whole model."""
+    check_same_data(found, prepared)
+    found.check_names(shapes)
+
+
+def read_loop(found: Checkpoint) -> LoopState:
+    """Where the loop stood when the checkpoint was made."""
+    with _told_as_damaged(found):
+        return LoopState.model_validate_json(json.dumps(found.trainer()[_LOOP]))
+
+
+def restore(found: Checkpoint, engine: StepEngine) -> None:
+    """Put the engine where the checkpoint was made."""
+    with _told_as_damaged(found):
+        scalars = {name: float(value) for name, value in found.scalars().items()}
+        weights, optimizer = found.read_weights(engine.shapes()), found.read_optimizer(engine.owned)
+        engine.load_state(EngineState(weights, optimizer, scalars))
+
+
+@contextlib.contextmanager
+def _told_as_damaged(found: Checkpoint) -> Iterator[None]:
+    try:
+        yield
+    except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"does not say where its run stood: {error}"
+        raise RunError(str(found.folder), what, "Go on from another checkpoint.") from error

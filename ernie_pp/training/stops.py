@@ -1,0 +1,70 @@
+"""Stop signals of a run that trains: noted when they come, acted on where all ranks stand at the same place."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+import numpy as np
+
+from ernie_pp.parallel.control import Control
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(Exception):
+    """All ranks leave their work here, because of a signal that one of them was given."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by signal {number}")
+        self.number = number
+
+
+class Stops:
+    """The stop signal of this process, and the ranks' agreement on it."""
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+        self.number = 0  # of the first signal that came; 0: none
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note a stop signal while the block runs; a second one does what it did before. Ignored ones stay ignored."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        handlers = {number: signal.getsignal(number) for number in _STOPPING}
+
+        def note(number: int, frame: FrameType | None) -> None:
+            handler = handlers[signal.Signals(number)]
+            if self.number and callable(handler):
+                handler(number, frame)
+            self.number = self.number or number
+
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, note)
+        try:
+            yield
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Raise Stopped on every rank where one was given a signal; every rank calls it at the same place."""
+        own = np.zeros(self.control.num_ranks)
+        own[self.control.rank] = self.number
+        number = int(self.control.sum(own).max())
+        if number:
+            raise Stopped(number)
+
+    def act(self, number: int) -> NoReturn:
+        """Do what the signal does to a process that does not note it."""
+        handler = signal.getsignal(number)
+        if callable(handler):
+            handler(number, None)
+        raise SystemExit(128 + number)
