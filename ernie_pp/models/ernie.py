@@ -21,6 +21,7 @@ from ernie_pp.models.sizes import (
     classifier_shapes,
     count_labels,
     encoder_shapes,
+    encoder_values,
     pooler_shapes,
     read_config,
 )
@@ -148,8 +149,7 @@ def _values_of_sizes(sizes: SizesConfig, vocab_size: int, pad_id: int) -> dict[s
 
 
 def _build_config(values: Mapping[str, Any], model_config: ModelConfig) -> Any:
-    kept = {key: value for key, value in values.items() if key not in ("architectures", "model_type", "dtype")}
-    config = import_ernie().configuration.ErnieConfig(**kept)
+    config = import_ernie().configuration.ErnieConfig(**encoder_values(values))
     if model_config.dropout is not None:
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = model_config.dropout
     return config

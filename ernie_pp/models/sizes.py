@@ -25,6 +25,10 @@ _LIMITS = {
 _OPTIONAL_LIMITS = {"type_vocab_size": 1_024, "task_type_vocab_size": 1_024}
 _ACTIVATIONS = ("gelu", "relu", "silu", "gelu_new")
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
+_ABOVE_0 = {"initializer_range": 10, "layer_norm_eps": 1}  # with the largest value
+_OTHERS = ("hidden_act", "pad_token_id", "use_task_id", "task_id")
+# PaddleNLP makes an attribute of every key, a method's name too, and some switch parts on that no ERNIE has.
+_BUILT_FROM = frozenset({*_LIMITS, *_OPTIONAL_LIMITS, *_RATES, *_ABOVE_0, *_OTHERS})
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -54,13 +58,20 @@ def check_folder(folder: Path) -> None:
     raise ModelError(str(folder), "is not a folder" if folder.exists() else "is not there", advice)
 
 
+def encoder_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a checked config an encoder is built from; the rest is handed to nobody."""
+    return {key: value for key, value in values.items() if key in _BUILT_FROM}
+
+
 def count_labels(values: Mapping[str, Any], folder: Path) -> int:
     """How many labels the classifier of a folder gives, by its config's values."""
     given = values.get("num_labels", values.get("num_classes"))
     if given is None and isinstance(values.get("id2label"), dict):
         given = len(values["id2label"])
     if type(given) is not int or not 1 <= given <= 1_000_000:
-        raise ModelError(str(folder), f"config.json gives {given!r} labels", "Give the folder of a trained classifier.")
+        raise ModelError(
+            str(folder), f"config.json gives {_shown(given)} labels", "Give the folder of a trained classifier."
+        )
     return given
 
 
@@ -70,15 +81,16 @@ def check_config(values: Mapping, *, where: str) -> None:
     for key, limit in {**_LIMITS, **{k: v for k, v in _OPTIONAL_LIMITS.items() if k in values}}.items():
         value = values.get(key)
         if type(value) is not int or not 1 <= value <= limit:
-            raise ModelError(where, f"{key} is {value!r}, a whole number from 1 to {limit} was expected", _ADVICE)
+            raise ModelError(where, f"{key} is {_shown(value)}, a whole number from 1 to {limit} was expected", _ADVICE)
     if values["hidden_size"] % values["num_attention_heads"]:
         heads = values["num_attention_heads"]
         what = f"hidden_size {values['hidden_size']} is not a multiple of num_attention_heads {heads}"
         raise ModelError(where, what, _ADVICE)
-    padding = values.get("pad_token_id", 0)
-    if type(padding) is not int or not 0 <= padding < values["vocab_size"]:
-        what = f"pad_token_id is {padding!r}, a whole number from 0 to {values['vocab_size'] - 1} was expected"
-        raise ModelError(where, what, _ADVICE)
+    _check_id("pad_token_id", values, where, limit=values["vocab_size"])
+    if type(values.get("use_task_id", False)) is not bool:
+        raise ModelError(where, f"use_task_id is {_shown(values['use_task_id'])}, true or false was expected", _ADVICE)
+    if values.get("use_task_id"):
+        _check_id("task_id", values, where, limit=values.get("task_type_vocab_size", 3))
     count = num_parameters(values)
     if count > MAX_PARAMETERS:
         raise ModelError(where, f"implies {count:,} parameters, more than {MAX_PARAMETERS:,}", _ADVICE)
@@ -89,17 +101,31 @@ _ADVICE = "Check that this is the config of an ERNIE encoder."
 
 def _check_kind(values: Mapping, where: str) -> None:
     if values.get("model_type", "ernie") != "ernie":
-        raise ModelError(where, f"model_type is {values['model_type']!r}, 'ernie' was expected", _ADVICE)
+        raise ModelError(where, f"model_type is {_shown(values['model_type'])}, 'ernie' was expected", _ADVICE)
     if values.get("hidden_act", "gelu") not in _ACTIVATIONS:
         known = ", ".join(_ACTIVATIONS)
-        raise ModelError(where, f"hidden_act is {values['hidden_act']!r}, one of {known} was expected", _ADVICE)
+        raise ModelError(where, f"hidden_act is {_shown(values['hidden_act'])}, one of {known} was expected", _ADVICE)
     for key in _RATES:
         value = values.get(key)
         if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
-            raise ModelError(where, f"{key} is {value!r}, a number from 0 to 1 was expected", _ADVICE)
-    deviation = values.get("initializer_range", 0.02)
-    if type(deviation) not in (int, float) or not 0 < deviation <= 10:
-        raise ModelError(where, f"initializer_range is {deviation!r}, a number above 0 was expected", _ADVICE)
+            raise ModelError(where, f"{key} is {_shown(value)}, a number from 0 to 1 was expected", _ADVICE)
+    for key, largest in _ABOVE_0.items():
+        value = values.get(key, largest)
+        if type(value) not in (int, float) or not 0 < value <= largest:
+            raise ModelError(
+                where, f"{key} is {_shown(value)}, a number above 0 and up to {largest} was expected", _ADVICE
+            )
+
+
+def _check_id(key: str, values: Mapping, where: str, *, limit: int) -> None:
+    """Refuse an id that is no row of its table: Paddle looks it up unchecked."""
+    value = values.get(key, 0)
+    if type(value) is not int or not 0 <= value < limit:
+        raise ModelError(where, f"{key} is {_shown(value)}, a whole number from 0 to {limit - 1} was expected", _ADVICE)
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:60]
 
 
 def num_parameters(values: Mapping) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLE = "model_state.pdparams"
 _MAX_INDEX_BYTES = 10_000_000
+_MAX_PICKLE_OVERHEAD = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,19 @@ def _read_pickle(folder: Path, wanted: Shapes, *, allow_pickle: bool) -> tuple[d
             "is a pickle file, which is not read unless asked for",
             "Set model.allow_pickle: true (it is read without running code), or convert it to model.safetensors.",
         )
-    content = {canonical_name(name): array for name, array in read_plain_pickle(path).items()}
+    arrays_by_name = read_plain_pickle(path, max_bytes=_most_pickle_bytes(wanted))
+    content = {canonical_name(name): array for name, array in arrays_by_name.items()}
     arrays = {}
     for name in wanted:
         if name in content:
             _check_shape(path, name, content[name].shape, wanted[name])
             arrays[name] = _float32(path, name, content[name])
     return arrays, set(content)
+
+
+def _most_pickle_bytes(wanted: Shapes) -> int:
+    """What a file of the wanted tensors may have in float64, doubled for the heads of other tasks."""
+    return _MAX_PICKLE_OVERHEAD + 2 * 8 * sum(math.prod(shape) for shape in wanted.values())
 
 
 def _check_shape(path: Path, name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:

@@ -37,12 +37,15 @@ def change(optim):
 """
 
 
-def _run(folder: Path, *words: str, steps: tuple[int, ...]) -> tuple[int, str, list[list[list[str]]]]:
+def _run(folder: Path, *words: str, steps: tuple[int, ...]) -> tuple[int, str, list[list[tuple[str, str]]]]:
     """Exit code, standard error, and by rank and step the hashes before and after."""
     code = SPOILED.format(steps=steps, parameter=PARAMETER, folder=str(folder))
     run = GridRun(sample_run.write_sample(folder), *SHORT, *words, path=write_injection(folder, code))
     errors, _ = run.end()
-    hashes = [sample_run.read_jsonl(path) for path in sorted(folder.glob("hashes-*.jsonl"))]
+    hashes = [
+        [(before, after) for before, after in sample_run.read_jsonl(path)]
+        for path in sorted(folder.glob("hashes-*.jsonl"))
+    ]
     assert len(hashes) == 2, errors
     return run.process.returncode, errors, hashes
 
