@@ -53,7 +53,7 @@ def _prepare(config: RunConfig, folder: RunFolder, start: Checkpoint | None, *, 
         folder.make()
         return
     is_free = config.overwrite or (config.resume != "never" and folder.is_barely_begun())
-    folder.prepare(keeps=not is_free, inputs=inputs)
+    folder.prepare(overwrite=is_free, inputs=inputs)
 
 
 def _settled(config: RunConfig, start: Checkpoint | None) -> RunConfig:

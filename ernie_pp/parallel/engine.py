@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,6 +10,14 @@ import numpy as np
 
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.stopwatch import RankTimes
+
+
+StopSignal = Callable[[], int]  # the number of the stop signal that this process was given so far; 0: none
+
+
+def no_stop() -> int:
+    """Nobody was given a stop signal."""
+    return 0
 
 
 @dataclass(frozen=True)
@@ -50,10 +58,12 @@ class ForwardPass(Protocol):
 class Engine(ForwardPass, Protocol):
     """Trains a model too."""
 
-    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: int = 0) -> StepResult:
+    def train_step(
+        self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: StopSignal = no_stop
+    ) -> StepResult:
         """One optimizer update from the gradient of the mean loss over all rows; steps count from 0.
 
-        `stop_signal` is one that this rank was given: every rank hears of it in the result.
+        Every rank hears in the result of a `stop_signal` that some rank was given by the end of its passes.
         """
         ...
 

@@ -17,7 +17,7 @@ import paddle
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.stack import ErnieStack
-from ernie_pp.parallel.engine import EngineState, StepResult
+from ernie_pp.parallel.engine import EngineState, StepResult, StopSignal, no_stop
 from ernie_pp.parallel.measured import MeasuredStep, gather_step
 from ernie_pp.parallel.peak import peak_memory_bytes
 from ernie_pp.parallel.rounds import RoundItem
@@ -47,7 +47,9 @@ class StepEngine:
         self.skipped = SkippedSteps(world)
         self._shown = _ShownStep()
 
-    def train_step(self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: int = 0) -> StepResult:
+    def train_step(
+        self, micro_batches: Sequence[MicroBatch], *, step: int, stop_signal: StopSignal = no_stop
+    ) -> StepResult:
         """One update from the mean loss over all rows; every rank is given all micro-batches of the step."""
         updater = self.parts.updater
         self.parts.stopwatch.start()
@@ -59,7 +61,7 @@ class StepEngine:
         scale = self.parts.casting.scale
         square = updater.gradient_square() / scale**2 if self.world.replica == 0 else 0.0
         peak = peak_memory_bytes(is_cpu=self.world.is_cpu)
-        own = RankFigures(self.parts.stopwatch.times(), peak, stop_signal)
+        own = RankFigures(self.parts.stopwatch.times(), peak, stop_signal())
         total = sum_step(losses, square, own=own, world=self.world)
         self._update(total, micro_batches, step=step)
         self._note(micro_batches, step=step)

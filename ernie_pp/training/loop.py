@@ -98,8 +98,7 @@ class _Loop(Generic[Kind]):
             steps = steps_from(self.consumed_rows, course.rows, course.config, pad_id=course.pad_id)
             while not self.is_last and not self.selection.is_over:
                 consumed_rows, micro_batches = next(steps)
-                number = course.stops.number
-                result = self.engine.train_step(micro_batches, step=self.step, stop_signal=number)
+                result = self.engine.train_step(micro_batches, step=self.step, stop_signal=course.stops.signal)
                 self.consumed_rows = consumed_rows
                 self._count(result, tracker)
                 if self.step % train.log_every == 0 or self.is_last:

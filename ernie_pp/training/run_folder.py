@@ -83,13 +83,13 @@ class RunFolder:
         has_steps = self.checkpoints.is_dir() and any(self.checkpoints.glob("[!.]*"))
         return self.is_run() and not has_steps and not self.best.is_dir() and not self.metrics.is_file()
 
-    def prepare(self, *, keeps: bool, inputs: Mapping[str, str]) -> None:
-        """Make the folder; results of an earlier run stop us, where they are to be kept (`keeps`).
+    def prepare(self, *, overwrite: bool, inputs: Mapping[str, str]) -> None:
+        """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go.
 
         Only a run's own results go, and never one of the `inputs` (paths by the key that names them).
         """
         present = self._present()
-        if present and keeps:
+        if present and not overwrite:
             what = f"holds the results of an earlier run: {', '.join(present)}"
             raise RunError(str(self.root), what, "Choose another output_dir, or set overwrite=true to replace them.")
         if present and not self.is_run():

@@ -29,7 +29,11 @@ class Stops:
 
     def __init__(self, control: Control) -> None:
         self.control = control
-        self.number = 0  # of the first signal that came; 0: none
+        self.number = 0  # of the first signal that came
+
+    def signal(self) -> int:
+        """The number of the signal so far; 0: none."""
+        return self.number
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
@@ -38,21 +42,20 @@ class Stops:
             yield
             return
         handlers = {number: signal.getsignal(number) for number in _STOPPING}
+        noted = [number for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)]
 
-        def note(number: int, frame: FrameType | None) -> None:
-            handler = handlers[signal.Signals(number)]
-            if self.number and callable(handler):
-                handler(number, frame)
-            self.number = self.number or number
+        def note(number: int, _: FrameType | None) -> None:
+            if self.number:
+                _act(number, handlers[signal.Signals(number)])
+            self.number = number
 
-        for number, handler in handlers.items():
-            if callable(handler):
-                signal.signal(number, note)
+        for number in noted:
+            signal.signal(number, note)
         try:
             yield
         finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+            for number in noted:
+                signal.signal(number, handlers[number])
 
     def check(self) -> None:
         """Raise Stopped on every rank where one was given a signal; every rank calls it at the same place."""
@@ -64,7 +67,10 @@ class Stops:
 
     def act(self, number: int) -> NoReturn:
         """Do what the signal does to a process that does not note it."""
-        handler = signal.getsignal(number)
-        if callable(handler):
-            handler(number, None)
-        raise SystemExit(128 + number)
+        _act(number, signal.getsignal(number))
+
+
+def _act(number: int, handler: object) -> NoReturn:
+    if callable(handler):
+        handler(number, None)
+    raise SystemExit(128 + number)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +10,15 @@ import pytest
 from ernie_pp.config import RunConfig, TrainConfig
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import NumericError
-from ernie_pp.parallel.engine import StepResult
+from ernie_pp.parallel.control import Alone
+from ernie_pp.parallel.engine import StepResult, no_stop
 from ernie_pp.parallel.stopwatch import RankTimes
-from ernie_pp.training import loop
-from ernie_pp.training.logits import compute_logits
-from ernie_pp.training.loop import Hooks, plan_length, train
+from ernie_pp.training import window
+from ernie_pp.training.logits import Pass, compute_logits
+from ernie_pp.training.loop import Course, Hooks, train
+from ernie_pp.training.position import plan_length
 from ernie_pp.training.record import RunRecord
+from ernie_pp.training.stops import Stops
 
 
 class Engine:
@@ -25,14 +27,14 @@ class Engine:
     def __init__(self, losses=None):
         self.steps, self.numbers, self.losses = [], [], losses
 
-    def train_step(self, micro_batches, *, step):
+    def train_step(self, micro_batches, *, step, stop_signal=no_stop):
         self.numbers.append(step)
         self.steps.append(np.concatenate([batch.row_indexes for batch in micro_batches]).tolist())
         num_tokens = sum(int((batch.input_ids > 0).sum()) for batch in micro_batches)
         loss = self.losses[step] if self.losses is not None else 1.0 / (step + 1)
         times = (RankTimes(1.0, 2.0, 0.0, step), RankTimes(3.0, 4.0, 0.25, 0.0))
         is_skipped = not math.isfinite(loss)
-        return StepResult(loss, 0.5, 1e-3, len(self.steps[-1]), num_tokens, is_skipped, times, (7, 9))
+        return StepResult(loss, 0.5, 1e-3, len(self.steps[-1]), num_tokens, is_skipped, stop_signal(), times, (7, 9))
 
     def forward(self, micro_batches):
         for batch in micro_batches:
@@ -80,8 +82,10 @@ def _train(values=None, losses=None, rows=None, **settings):
         task="cls", output_dir="unused", train=TrainConfig(**{"batch_size": 5, "log_every": 3, **settings})
     )
     hooks = Hooks(evaluate, lambda outcome: kept.append(outcome.step))
-    best = train(engine, rows or _rows(), config, pad_id=0, hooks=hooks, record=record)
-    return best, engine, record, evaluated, kept
+    course = Course(rows or _rows(), config, 0, Stops(Alone()))
+    best = train(engine, course, hooks=hooks, record=record)
+    assert best.outcome == Outcome(best.found.step, best.found.value)
+    return best.outcome, engine, record, evaluated, kept
 
 
 @pytest.mark.parametrize(
@@ -154,24 +158,6 @@ def test_patience_ends_the_run_and_a_better_one_renews_it():
     assert [step for _, step, _ in record.lines] == [3, 6, 9, 10], "the last steps are logged too"
 
 
-def test_a_stop_signal_waits_for_the_end_of_the_step():
-    finished = []
-
-    class Signalled(Engine):
-        def train_step(self, micro_batches, *, step):
-            if step == 2:
-                signal.raise_signal(signal.SIGINT)
-            result = super().train_step(micro_batches, step=step)
-            finished.append(step)
-            return result
-
-    config = RunConfig(task="cls", output_dir="unused", train=TrainConfig(batch_size=5))
-    with pytest.raises(KeyboardInterrupt):
-        hooks = Hooks(lambda step: Outcome(step, 0.5), lambda _: None)
-        train(Signalled(), _rows(), config, pad_id=0, hooks=hooks, record=Record())
-    assert finished == [0, 1, 2]
-
-
 def test_a_metric_that_is_no_number_stops_the_run():
     with pytest.raises(NumericError, match="evaluation at step 1"):
         _train([math.nan], max_steps=3, eval_every=1)
@@ -225,7 +211,7 @@ def test_steps_skipped_in_between_or_a_few_at_the_end_are_no_error():
 
 def test_speed_counts_tokens_of_steps_and_no_evaluation(monkeypatch):
     clock = iter(np.arange(0.0, 1e6))  # every look at the clock takes a second
-    monkeypatch.setattr(loop.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(window.time, "perf_counter", lambda: float(next(clock)))
     rows = _rows(10)
     _, _, record, *_ = _train(rows=rows, epochs=1.0, log_every=2, eval_every=1)
     ((_, _, values),) = record.lines
@@ -235,7 +221,7 @@ def test_speed_counts_tokens_of_steps_and_no_evaluation(monkeypatch):
 
 def test_logits_come_in_the_order_of_the_rows():
     rows = _rows(22)
-    logits = compute_logits(Engine(), rows, max_tokens=20, pad_id=0, title="evaluating")
+    logits = compute_logits(Engine(), rows, Pass(20, 0, "evaluating"))
     assert logits[:, 0].tolist() == list(range(22))
 
 
@@ -247,7 +233,7 @@ def test_answers_that_are_not_finite_stop_with_their_row():
                 yield logits
 
     with pytest.raises(NumericError, match=r"evaluating dev\n  1 of 22 rows .* row 7 first"):
-        compute_logits(Broken(), _rows(22), max_tokens=20, pad_id=0, title="evaluating dev")
+        compute_logits(Broken(), _rows(22), Pass(20, 0, "evaluating dev"))
 
 
 def test_record_lines_are_json_and_scalars_whatever_the_numbers(tmp_path):
