@@ -4,17 +4,60 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
 
-from ernie_pp.config import ParallelConfig
+from ernie_pp import __version__
+from ernie_pp.config import ParallelConfig, RunConfig
 from ernie_pp.jobs.ranks import grid_of
 from ernie_pp.parallel.join import join_world
+from ernie_pp.parallel.own_watch import watch_over
 from ernie_pp.parallel.place import Place
+from ernie_pp.parallel.same_run import check_same_run
 from ernie_pp.parallel.world import World
+
+# What another machine of the same run may have otherwise.
+_OF_A_MACHINE = ("cpu.", "device", "overwrite")
+
+
+def open_run(place: Place, config: RunConfig, *, is_cpu: bool) -> World:
+    """The world of this process in a run; every rank calls it, after Paddle was told its device.
+
+    RunError where the ranks that met are not of one run. Without our launcher this process watches over itself.
+    """
+    world = open_world(place, config.parallel, is_cpu=is_cpu)
+    if place.num_ranks > 1:
+        check_same_run(world.control, settings_of_run(config))
+    if place.kind == "paddle":
+        watch_over(world.beats, rank=world.rank, stall_s=config.stop.stall_s)
+    return world
 
 
 def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World:
-    """The world of this process; every rank calls it, after Paddle was told its device."""
+    """The world of this process alone, without a look at what the run is to do."""
     return join_world(grid_of(parallel), place, is_cpu=is_cpu)
+
+
+def settings_of_run(config: RunConfig) -> dict[str, str]:
+    """What must be the same for every rank of a run: the settings by key, and our version.
+
+    Of a path the last name: machines may see one shared folder at different places, and two runs of one recipe
+    usually write to folders of different names.
+    """
+    keys = {key: value for key, value in _flat(config.model_dump(mode="json")) if not key.startswith(_OF_A_MACHINE)}
+    return {"ernie_pp": __version__, **{key: _without_folder(value) for key, value in keys.items()}}
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _without_folder(value: object) -> str:
+    return PurePath(value).name if isinstance(value, str) and "/" in value else str(value)
 
 
 @contextlib.contextmanager

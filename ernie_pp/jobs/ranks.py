@@ -14,7 +14,8 @@ from ernie_pp.jobs.answers import helper_command
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.run_log import check_unlocked, lock_run
 from ernie_pp.machine import threads_per_process
-from ernie_pp.parallel.launcher.launch import Launch, launch
+from ernie_pp.parallel.launcher.launch import launch
+from ernie_pp.parallel.launcher.rank_processes import Launch
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.training.run_folder import RunFolder
 
@@ -33,7 +34,7 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
     check_unlocked(folder.text_log)
     ranks = folder.root / RANKS
     with told_as_unwritable(ranks):
-        ranks.mkdir(exist_ok=True)
+        ranks.mkdir(mode=0o700, exist_ok=True)  # the logs may quote the user's rows
     with _held(ranks):
         settings = ranks / "config.yaml"
         # All ranks read the same, whatever happens to the user's file meanwhile.
@@ -46,8 +47,10 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
             grid.num_ranks,
             say_count(threads, "thread"),
         )
+        settings.chmod(0o600)
         words = ["train", *(["--quiet"] if quiet else []), "--config", str(settings)]
-        launch(Launch(helper_command("ernie_pp.cli", *words), grid, ranks, threads=threads))
+        limits = {"grace_s": config.stop.grace_s, "stall_s": config.stop.stall_s}
+        launch(Launch(helper_command("ernie_pp.cli", *words), grid, ranks, threads=threads, **limits))
 
 
 @contextlib.contextmanager

@@ -11,12 +11,15 @@ from typing import NoReturn
 from ernie_pp.machine.parents import follow_parent
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.rank_record import build_record, write_record
+from ernie_pp.parallel.stacks import answer_for_stacks
 
 
 def follow_launcher(place: Place) -> None:
-    """End this process when the launcher ends, in whatever way; at once where it is gone already."""
+    """End this process when the launcher ends, in whatever way, at once where it is gone already; answer for stacks."""
     said = "the process that started this rank is gone (ERNIE_PP_PARENT): unset ERNIE_PP_*, or start the run anew"
     follow_parent(place.parent, said=said)
+    assert place.records is not None, "our launcher names the folder"
+    answer_for_stacks(place.records, place.rank)
 
 
 def leave_word(place: Place, *, code: int, text: str, error: BaseException | None) -> None:

@@ -8,12 +8,12 @@ import socket
 import struct
 
 from ernie_pp.errors import PeerLost, RunError
+from ernie_pp.parallel.cut_off import watch_connection
 
 # The weights, or the optimizer's state, of a whole model are the largest messages there are.
 MAX_MESSAGE_BYTES = 8 << 30
 _HEADER = struct.Struct("<BQQ")  # call, its number, bytes that follow
 _MAX_RECEIVED_AT_ONCE = 1 << 30
-_KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 
 
 class Call(enum.IntEnum):
@@ -35,10 +35,7 @@ class PeerLink:
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # A machine that has lost its power closes no connection.
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, seconds in _KEEP_ALIVE.items():
-            if hasattr(socket, name):
-                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
+        watch_connection(connection)
 
     def fileno(self) -> int:
         """For `select`."""

@@ -12,8 +12,10 @@ import paddle.distributed as dist
 from paddle.base import core
 from paddle.distributed import fleet
 
+from ernie_pp.parallel.beats import Beats, beat_path
 from ernie_pp.parallel.control import Control, open_star
 from ernie_pp.parallel.gloo import set_up_gloo
+from ernie_pp.parallel.peers import check_port_free
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.ports import free_port
 from ernie_pp.parallel.topology import Grid
@@ -24,7 +26,7 @@ _AXES = {
     "fleet": ["dp", "pp", "sharding", "sep", "mp"],
     "stages": ["pp", "dp", "sharding", "sep", "mp"],
 }
-_ENDPOINT = "PADDLE_CURRENT_ENDPOINT"
+_ENDPOINT, _MASTER = "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER"
 _KEY = "ernie_pp/control"
 
 
@@ -35,13 +37,16 @@ def join_world(grid: Grid, place: Place, *, is_cpu: bool) -> World:
     host = _own_host(place)
     if place.kind == "ours":
         control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
+        if place.rank == 0:
+            check_port_free(int(os.environ[_MASTER].rpartition(":")[2]))  # Paddle's store would abort the process
         _init_paddle(grid, host=host, is_cpu=is_cpu)
     else:
         _init_paddle(grid, host=host, is_cpu=is_cpu)
         control = _agree_on_control(place, host)
     assert dist.get_rank() == control.rank, "Paddle and we count the ranks alike"
     group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
-    return World(grid, control, group if grid.replicas > 1 else None, host, is_cpu)
+    beats = Beats(beat_path(place.records, place.rank) if place.records is not None else None)
+    return World(grid, control, group if grid.replicas > 1 else None, host, is_cpu, beats)
 
 
 def _own_host(place: Place) -> str:

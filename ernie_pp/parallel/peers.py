@@ -12,6 +12,7 @@ A stranger is dropped; it can neither join a run nor hold one up.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import hmac
 import logging
@@ -33,6 +34,10 @@ _MAX_STRANGERS = 64
 _RETRY_S = 0.02
 
 
+class PortTaken(RunError):
+    """Somebody else listens where rank 0 was to: the same run on other ports may go well."""
+
+
 @dataclass(frozen=True)
 class Meeting:
     """Where the ranks of one run meet, by what they know each other, and how long the last may take to come."""
@@ -50,7 +55,7 @@ class Meeting:
 
 
 def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) -> dict[int, PeerLink]:
-    """The links of rank 0 to all others; RunError where not all have come in time.
+    """The links of rank 0 to all others; RunError where not all have come in time, PortTaken where it cannot listen.
 
     `listener` is a listening socket of the caller's (for a port that the system chose); it is closed.
     """
@@ -58,8 +63,23 @@ def welcome_peers(meeting: Meeting, *, listener: socket.socket | None = None) ->
         return _Doorkeeper(meeting, listener).wait()
 
 
+def check_port_free(port: int) -> None:
+    """PortTaken where somebody listens at a port of this machine; for a listener that would say so by a crash."""
+    with socket.socket() as probe:
+        # Bound, and never listening: a rank that comes now must be refused, and not be taken and dropped.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError as error:
+            what = f"cannot be listened on: {error.strerror or error}"
+            raise PortTaken(f"port {port}", what, "Start the run again.") from error
+
+
 def join_peers(meeting: Meeting, *, rank: int) -> PeerLink:
-    """The link of another rank to rank 0, as soon as that listens; RunError where it does not in time."""
+    """The link of another rank to rank 0, as soon as that listens.
+
+    RunError where it does not in time, PortTaken where somebody else does.
+    """
     deadline = time.monotonic() + meeting.limit_s
     connection = _connect(meeting, deadline)
     try:
@@ -67,8 +87,8 @@ def join_peers(meeting: Meeting, *, rank: int) -> PeerLink:
         _introduce(connection, meeting, rank)
     except (OSError, EOFError) as error:
         connection.close()
-        what = "does not answer as rank 0 of this run: another program, or another run, listens there"
-        raise RunError(meeting.address, what, "Start the run again.") from error
+        what = f"rank {rank} joined another run, or another program: what listens there is not rank 0 of this run"
+        raise PortTaken(meeting.address, what, "Start the run again.") from error
     return PeerLink(connection, peer=0)
 
 
@@ -79,7 +99,8 @@ def _listen(meeting: Meeting) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=max(meeting.num_ranks, _MAX_STRANGERS))
     except OSError as error:
         what = f"cannot be listened on: {error.strerror or error}"
-        raise RunError(meeting.address, what, "Start the run again.") from error
+        kind = PortTaken if error.errno == errno.EADDRINUSE else RunError
+        raise kind(meeting.address, what, "Start the run again.") from error
 
 
 def _connect(meeting: Meeting, deadline: float) -> socket.socket:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ernie_pp.errors import PeerLost
+from ernie_pp.parallel.peers import PortTaken
 
 # What Paddle's transports say of a peer that has gone.
 _TRANSPORT = re.compile(r"gloo/|Connection (reset|closed) by peer|TCPStore|TCP connection", re.IGNORECASE)
@@ -18,18 +19,23 @@ _TRANSPORT = re.compile(r"gloo/|Connection (reset|closed) by peer|TCPStore|TCP c
 
 @dataclass(frozen=True)
 class RankRecord:
-    """One rank's end. `is_secondary`: it only lost another rank. `time` is the machine's monotonic clock, seconds."""
+    """One rank's end. `time` is the machine's monotonic clock, seconds.
+
+    `is_secondary`: it only lost another rank. `is_port_taken`: somebody else has a port of the run.
+    """
 
     rank: int
     code: int
     text: str
     is_secondary: bool
     time: float
+    is_port_taken: bool = False
 
 
 def build_record(rank: int, *, code: int, text: str, error: BaseException | None) -> RankRecord:
     """The record of a failure that happens now; `text` is what a user should see of it."""
-    return RankRecord(rank, code, text, is_secondary=_is_secondary(error), time=time.monotonic())
+    kind = {"is_secondary": _is_secondary(error), "is_port_taken": isinstance(error, PortTaken)}
+    return RankRecord(rank, code, text, time=time.monotonic(), **kind)
 
 
 def record_path(folder: Path, rank: int) -> Path:
@@ -42,6 +48,7 @@ def write_record(folder: Path, record: RankRecord) -> None:
     path = record_path(folder, record.rank)
     temporary = path.with_suffix(".tmp")
     try:
+        temporary.touch(mode=0o600)  # a message may quote the user's rows
         temporary.write_text(json.dumps(asdict(record), ensure_ascii=False), encoding="utf-8", errors="replace")
         os.replace(temporary, path)
     finally:

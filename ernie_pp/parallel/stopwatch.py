@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+from ernie_pp.parallel.beats import Beats
 from ernie_pp.partition.order import Kind
 
 
@@ -40,9 +41,13 @@ TIMES = tuple(field.name for field in fields(RankTimes))
 
 
 class Stopwatch:
-    """Measures one step after the other. On a GPU a pass ends once its work is handed over, not once it is done."""
+    """Measures one step after the other. On a GPU a pass ends once its work is handed over, not once it is done.
 
-    def __init__(self) -> None:
+    Every pass is a beat of `beats`.
+    """
+
+    def __init__(self, beats: Beats | None = None) -> None:
+        self.beats = beats or Beats()
         self.start()
 
     def start(self) -> None:
@@ -63,6 +68,7 @@ class Stopwatch:
             self._passes[kind, chunk] += 1
             end = time.perf_counter()
             self.spans.append(Span(kind, chunk, index, start - self.began, end - self.began))
+            self.beats.beat()
 
     @contextlib.contextmanager
     def handing_over(self) -> Iterator[None]:

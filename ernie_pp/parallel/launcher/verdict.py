@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ernie_pp.errors import PeerLost
+from ernie_pp.parallel.beats import Beat, Phase
 from ernie_pp.parallel.rank_record import RankRecord
 
+# A rank that misses another which has left says so by itself, unless it hangs.
+EARLY_S = 10.0
 _MEMORY = " (often: there was not enough memory)"
 
 
@@ -62,6 +65,29 @@ def judge(ends: Sequence[RankEnd]) -> Verdict:
     # Ranks that find the same thing wrong at the same step say the same.
     messages = {end.record.text: None for end in (first, *causes) if end.record is not None and end.record.text}
     return Verdict(first, _phrase(first), tuple(messages))
+
+
+def left_too_early(ended: Mapping[int, float], beats: Mapping[int, Beat | None], *, now: float) -> bool:
+    """Whether ranks that ended well left others behind that needed them.
+
+    `ended`: when the former ended; `beats`: the last ones of those that live. Past its training a rank needs nobody,
+    or finds out by itself.
+    """
+    is_needed = any(beat is None or beat.phase != Phase.FINISH for beat in beats.values())
+    return is_needed and any(now - time > EARLY_S for time in ended.values())
+
+
+def lost_a_port(ends: Sequence[RankEnd]) -> bool:
+    """Whether ranks failed because somebody else has a port of the run. Paddle's store aborts its process then."""
+    return any(end.code == -signal.SIGABRT or (end.record is not None and end.record.is_port_taken) for end in ends)
+
+
+def find_failed_stop(ends: Sequence[RankEnd]) -> RankEnd | None:
+    """Of ranks that were told to stop: the first to end, where it failed by itself, so that nothing was saved."""
+    first = min(ends, key=lambda end: end.record.time if end.record is not None else end.time, default=None)
+    if first is None or first.record is None or first.record.is_secondary:
+        return None
+    return first
 
 
 def _phrase(end: RankEnd) -> str:

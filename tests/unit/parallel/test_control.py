@@ -210,7 +210,9 @@ def test_a_rank_of_another_run_is_refused_on_both_sides():
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(open_star, 0, 2, address=address, nonce="ours", limit_s=1)
         second = pool.submit(open_star, 1, 2, address=address, nonce="theirs", limit_s=1)
-        assert "does not answer as rank 0 of this run" in str(second.exception())
+        assert "joined another run, or another program: what listens there is not rank 0 of this run" in str(
+            second.exception()
+        )
         assert "rank 1\n  did not connect within 1 s" in str(first.exception())
 
 
@@ -223,7 +225,9 @@ def test_a_false_rank_0_is_not_believed():
         connection.sendall(b"c" * 32)
         connection.recv(72, socket.MSG_WAITALL)
         connection.sendall(b"p" * 32)
-        assert "does not answer as rank 0 of this run" in str(rank.exception())
+        assert "joined another run, or another program: what listens there is not rank 0 of this run" in str(
+            rank.exception()
+        )
         connection.close()
 
 
