@@ -1,6 +1,7 @@
 """The training of grid_rank.py: a tiny ERNIE on rows of different lengths."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import paddle
@@ -18,6 +19,9 @@ from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.topology import Grid, Layout
 from ernie_pp.parallel.world import World
 from ernie_pp.training.build import build_engine
+from ernie_pp.training.checkpoint.names import step_name
+from ernie_pp.training.checkpoint.save import Checkpoints
+from ernie_pp.training.checkpoint.saved import open_checkpoint
 
 VOCAB_SIZE, NUM_LABELS = 60, 3
 BUFFER_NUMBERS = replicas.BUFFER_NUMBERS
@@ -36,13 +40,13 @@ def run(case: dict, world: World) -> dict[str, np.ndarray]:
     engine, results = _engine(case, world), []
     first = case.get("goes_on_at", 0)
     if first:
-        engine.load_state(_read_state(case["state"]))
+        _restore(engine, case, first)
     for step in range(first, case["num_steps"]):
         if step == case.get("resumed_at"):
             state, engine = engine.state(), _engine(case, world)
             engine.load_state(state)
         if step == case.get("saved_at"):
-            _write_state(engine.state(), case["state"])
+            _save(engine, world, case, step)
         results.append(engine.train_step(step_batches(case, step), step=step))
     unseen = [replace(batch, targets=None) for batch in step_batches(case, 1000) if len(batch.input_ids)]
     logits = list(engine.forward(unseen))
@@ -55,18 +59,16 @@ def run(case: dict, world: World) -> dict[str, np.ndarray]:
     }
 
 
-def _write_state(state: EngineState, path: str) -> None:
-    np.savez(
-        path, **{f"{kind}/{name}": value for kind, values in vars(state).items() for name, value in values.items()}
-    )
+def _save(engine: StepEngine, world: World, spec: dict, step: int) -> None:
+    is_sharded = bool(spec.get("parallel", {}).get("shard_optimizer"))
+    saver = Checkpoints(Path(spec["checkpoints"]), world=world, keep=1, identity={}, is_sharded=is_sharded)
+    assert saver.save(step, state=engine.state(), trainer={}, best_step=None)
 
 
-def _read_state(path: str) -> EngineState:
-    kinds: dict[str, dict] = {"weights": {}, "optimizer": {}, "scalars": {}}
-    for key, value in np.load(path).items():
-        kind, _, name = key.partition("/")
-        kinds[kind][name] = value if kind != "scalars" else float(value)
-    return EngineState(**kinds)
+def _restore(engine: StepEngine, spec: dict, step: int) -> None:
+    found = open_checkpoint(Path(spec["checkpoints"]) / step_name(step))
+    weights, optimizer = found.read_weights(engine.shapes()), found.read_optimizer(engine.owned)
+    engine.load_state(EngineState(weights, optimizer, found.scalars()))
 
 
 def _engine(spec: dict, world: World) -> StepEngine:

@@ -81,16 +81,6 @@ def test_a_grid_gives_what_one_process_gives(one_process, tmp_path, grid):
     assert max(differences.values()) < (1e-9 if grid in EXACT else 1e-5), differences
 
 
-def test_what_one_process_has_learnt_goes_on_under_another_grid(tmp_path):
-    state = {"state": str(tmp_path / "state.npz")}
-    base = BASES["tricks"] | state
-    one = run_grid(tmp_path, {"whole": {**base, "saved_at": 3}})["whole"]
-    rest = {**base, **TWO, **SHARDED, "goes_on_at": 3}
-    found = run_grid(tmp_path, {"rest": rest}, stages=2, replicas=2)["rest"]
-    later = {name: one[name][3:] for name in ("losses", "norms", "skipped")}
-    assert largest_difference(one | later, found) < 1e-5
-
-
 def test_gradients_in_half_the_bytes_are_near_those_of_one_process_and_not_the_same(one_process, tmp_path):
     case = {**PLAIN, "parallel": {"replicas": 2, "gradient_type": "bf16"}}
     found = run_grid(tmp_path, {"halved": case}, replicas=2)["halved"]
