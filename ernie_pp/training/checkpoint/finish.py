@@ -34,14 +34,22 @@ class Contents:
     scalars: Mapping[str, float]
 
 
-def finish(
-    folder: Path,
-    shards: Sequence[WrittenShard],
-    contents: Contents,
-    *,
-    grid: Mapping[str, object],
-    identity: Mapping[str, object],
-) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """What every manifest of a run tells of it, by the manifest's own words."""
+
+    grid: Mapping[str, object]
+    run: Mapping[str, object]
+    versions: Mapping[str, object]
+
+
+def origin_of(grid: Mapping[str, object], run: Mapping[str, object]) -> Origin:
+    """With the versions of this machine: looked up once, it takes as long as a small checkpoint."""
+    versions = {name: text for name, text in describe_machine().items() if name not in _NO_VERSIONS}
+    return Origin(grid, run, versions)
+
+
+def finish(folder: Path, shards: Sequence[WrittenShard], contents: Contents, *, origin: Origin) -> None:
     """Write trainer.json and then the manifest over all files; RunError where a file that was told is not there."""
     for shard in shards:
         check_is_there(folder / shard.name, shard.file)
@@ -51,9 +59,9 @@ def finish(
         files={**{shard.name: shard.file for shard in shards}, TRAINER: trainer},
         weights=merge_tensors(shards, "weights"),
         optimizer=merge_tensors(shards, "optimizer"),
-        grid=grid,
-        run=identity,
-        versions={name: text for name, text in describe_machine().items() if name not in _NO_VERSIONS},
+        grid=origin.grid,
+        run=origin.run,
+        versions=origin.versions,
     )
     content = encode_manifest(manifest)
     if len(content) > MAX_MANIFEST_BYTES:

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from ernie_pp.durable import sync, told_as_unwritable
@@ -29,7 +29,8 @@ _ROOM_FACTOR = 1.2
 def list_steps(root: Path) -> list[tuple[int, Path]]:
     """The step folders there are, newest first, none of them opened; nothing where there is no `root`."""
     found = [(step, root / name) for name in _names(root) if (step := step_of(name)) is not None]
-    return sorted(((step, path) for step, path in found if path.is_dir()), reverse=True)
+    with _told_as_unreadable(root):
+        return sorted(((step, path) for step, path in found if path.is_dir()), reverse=True)
 
 
 def tidy(root: Path) -> None:
@@ -39,7 +40,9 @@ def tidy(root: Path) -> None:
     """
     for name in _names(root):
         original = name_before_old(name)
-        if original is not None and (root / name / MANIFEST).is_file() and not os.path.lexists(root / original):
+        # `remove` begins with the manifest: who still has one was not being removed.
+        is_whole = original is not None and os.path.isfile(root / name / MANIFEST)
+        if original is not None and is_whole and not os.path.lexists(root / original):
             with contextlib.suppress(OSError):
                 os.rename(root / name, root / original)
                 sync(root)
@@ -51,7 +54,7 @@ def begin(root: Path, step: int, *, num_bytes: int) -> Path:
     """A new empty folder to fill; RunError where it cannot be made or there is no room for so many bytes."""
     with told_as_unwritable(root):
         if not root.is_dir():
-            root.mkdir(parents=True)
+            root.mkdir()  # in the run folder: where that has vanished, it was on a disk that has
             sync(root.parent)
         needed, free = int(num_bytes * _ROOM_FACTOR), shutil.disk_usage(root).free
         if free < needed:
@@ -105,7 +108,7 @@ def steps_to_remove(steps: Sequence[int], *, keep: int, spared: Collection[int])
 def remove(folder: Path) -> None:
     """Remove a folder that is no checkpoint any more; what cannot be removed stays for the next time."""
     with contextlib.suppress(OSError):
-        # First: without it nobody takes the rest for a whole one.
+        # First: what is left of it after a kill is not put back by `tidy`.
         (folder / MANIFEST).unlink(missing_ok=True)
     if folder.is_symlink():
         with contextlib.suppress(OSError):
@@ -114,9 +117,16 @@ def remove(folder: Path) -> None:
 
 
 def _names(root: Path) -> list[str]:
+    with _told_as_unreadable(root):
+        try:
+            return sorted(os.listdir(root))
+        except FileNotFoundError:
+            return []
+
+
+@contextlib.contextmanager
+def _told_as_unreadable(root: Path) -> Iterator[None]:
     try:
-        return sorted(os.listdir(root))
-    except FileNotFoundError:
-        return []
+        yield
     except OSError as error:
         raise RunError(str(root), f"cannot be read: {error.strerror}", "Check the name and the rights.") from error

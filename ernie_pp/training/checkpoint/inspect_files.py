@@ -21,18 +21,24 @@ def check_file(folder: Path, name: str, entry: FileEntry, *, is_hashed: bool) ->
         what = f"names the file {name[:200]!a}, a plain name in the same folder was expected"
         raise RunError(str(folder / MANIFEST), what, "Do not use this checkpoint.")
     path = folder / name
+    size = regular_size(path)
+    if size != entry.bytes:
+        raise RunError(str(path), f"has {size} bytes, {entry.bytes} were written", ADVICE)
+    if is_hashed and _hash(path) != entry.sha256:
+        raise RunError(str(path), "its sha256 differs from the one it was written with", ADVICE)
+
+
+def regular_size(path: Path) -> int:
+    """The bytes of a file; RunError where it is not there, or a link, folder, pipe or device."""
     try:
         status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise RunError(str(path), "is a link, a folder or a device, a regular file was expected", ADVICE)
-        if status.st_size != entry.bytes:
-            raise RunError(str(path), f"has {status.st_size} bytes, {entry.bytes} were written", ADVICE)
-        if is_hashed and hash_file(path) != entry.sha256:
-            raise RunError(str(path), "its sha256 differs from the one it was written with", ADVICE)
     except FileNotFoundError as error:
         raise RunError(str(path), "is not there: the checkpoint is not whole", ADVICE) from error
     except OSError as error:
         raise RunError(str(path), f"cannot be read: {error.strerror}", ADVICE) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise RunError(str(path), "is a link, a folder or a device, a regular file was expected", ADVICE)
+    return status.st_size
 
 
 def check_header(path: Path, entries: Mapping[str, TensorEntry]) -> None:
@@ -48,6 +54,13 @@ def check_header(path: Path, entries: Mapping[str, TensorEntry]) -> None:
         if found.get(name) != expected.get(name):
             what = f"tensor {name} is {_said(found.get(name))}, the manifest says {_said(expected.get(name))}"
             raise RunError(str(path), what, ADVICE)
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hash_file(path)
+    except OSError as error:
+        raise RunError(str(path), f"cannot be read: {error.strerror}", ADVICE) from error
 
 
 def _is_plain_name(name: str) -> bool:

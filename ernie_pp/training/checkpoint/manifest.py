@@ -59,8 +59,6 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 def read_manifest(path: Path) -> tuple[Manifest, str]:
     """The manifest and the sha256 of its file; RunError where it is none."""
-    if path.is_symlink() or not path.is_file():
-        raise RunError(str(path), "is not there, or no regular file: the checkpoint is not whole", ADVICE)
     content = read_bytes(path, max_bytes=MAX_MANIFEST_BYTES, error=RunError, do=ADVICE)
     values: Any = parse_json(content, path=path, error=RunError, do=ADVICE)
     try:

@@ -19,7 +19,7 @@ from ernie_pp.errors import NumericError, RunError
 from ernie_pp.parallel.engine import EngineState
 from ernie_pp.parallel.world import World
 from ernie_pp.training.checkpoint import folders
-from ernie_pp.training.checkpoint.finish import Contents, finish
+from ernie_pp.training.checkpoint.finish import Contents, finish, origin_of
 from ernie_pp.training.checkpoint.reports import (
     Answer,
     Report,
@@ -47,7 +47,9 @@ class Checkpoints:
     ) -> None:
         """`keep` newest ones stay; `identity` is told in each; `is_sharded`: replicas share an optimizer out."""
         self.root, self.world, self.keep = root, world, keep
-        self.identity, self.is_sharded = dict(identity), is_sharded
+        self.is_sharded = is_sharded
+        grid = {"stages": world.grid.stages, "replicas": world.grid.replicas, "is_sharded": is_sharded}
+        self._origin = origin_of(grid, dict(identity))
         self._num_failures = 0  # in a row
         if world.is_writer:
             folders.tidy(root)
@@ -135,14 +137,10 @@ class Checkpoints:
         shards = [shard for report in reports for shard in report.shards]
 
         def commit() -> None:
-            finish(folder, shards, contents, grid=self._grid(), identity=self.identity)
+            finish(folder, shards, contents, origin=self._origin)
             folders.commit(folder, contents.step)
 
         return reason_of_failure(commit)
-
-    def _grid(self) -> dict[str, object]:
-        grid = self.world.grid
-        return {"stages": grid.stages, "replicas": grid.replicas, "is_sharded": self.is_sharded}
 
     def _note_failure(self, step: int, failure: str) -> None:
         self._num_failures += 1

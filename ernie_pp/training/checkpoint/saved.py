@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 
 from ernie_pp.bounded import read_json
 from ernie_pp.errors import RunError
-from ernie_pp.training.checkpoint.inspect_files import check_file, check_header
+from ernie_pp.training.checkpoint.inspect_files import check_file, check_header, regular_size
 from ernie_pp.training.checkpoint.manifest import ADVICE, Manifest, TensorEntry, read_manifest
 from ernie_pp.training.checkpoint.names import MANIFEST, SUFFIX, TRAINER
 
@@ -90,23 +91,27 @@ def open_checkpoint(folder: Path, *, verify: bool = True) -> Checkpoint:
 
     Without `verify` the tensor files are not hashed: names, sizes and headers are compared still.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise RunError(str(folder), "is not there, or no folder", "Give the folder of a checkpoint.")
+    regular_size(folder / MANIFEST)
     manifest, digest = read_manifest(folder / MANIFEST)
     if TRAINER not in manifest.files:
         raise RunError(str(folder / MANIFEST), f"does not list {TRAINER}", ADVICE)
     for name, entry in manifest.files.items():
         check_file(folder, name, entry, is_hashed=verify or not name.endswith(SUFFIX))
+    for name, entries in _tensors_by_file(folder, manifest).items():
+        check_header(folder / name, entries)
+    return Checkpoint(folder, manifest, digest)
+
+
+def _tensors_by_file(folder: Path, manifest: Manifest) -> dict[str, dict[str, TensorEntry]]:
     tensors: dict[str, dict[str, TensorEntry]] = {name: {} for name in manifest.files if name.endswith(SUFFIX)}
     for name, entry in (*manifest.weights.items(), *manifest.optimizer.items()):
         if entry.file not in tensors:
-            raise RunError(
-                str(folder / MANIFEST), f"says that tensor {name} is in {entry.file!a}, no file of it", ADVICE
-            )
+            what = f"says that tensor {name} is in {entry.file!a}, which it does not list"
+            raise RunError(str(folder / MANIFEST), what, ADVICE)
         tensors[entry.file][name] = entry
-    for name, entries in tensors.items():
-        check_header(folder / name, entries)
-    return Checkpoint(folder, manifest, digest)
+    return tensors
 
 
 def _read_tensors(path: Path, names: Collection[str]) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def state_of(stage: int = 0, *, value: float = 1.0, owned: list[str] | None = No
     weights = {name: np.full((3, 2), value, np.float32) for name in names_of(stage)}
     optimizer = {f"{name}.{suffix}": np.full((3, 2), value, np.float32) for name in owned for suffix in ACCUMULATORS}
     return EngineState(weights, optimizer, {"loss_scale": 2.0})
+
+
+def changed(state: EngineState, part: str, name: str, array: np.ndarray) -> EngineState:
+    """A state with another array at one name of its `weights` or `optimizer`."""
+    return replace(state, **{part: {**getattr(state, part), name: array}})
 
 
 def free_address() -> str:

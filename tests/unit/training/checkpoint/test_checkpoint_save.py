@@ -1,10 +1,11 @@
 """What all ranks save together is one whole checkpoint, or none."""
 
 import logging
+import os
 
 import numpy as np
 import pytest
-from checkpoint_ranks import checkpoints, file_names, names_of, on_all_ranks, save_one, shapes_of, state_of
+from checkpoint_ranks import changed, checkpoints, file_names, names_of, on_all_ranks, save_one, shapes_of, state_of
 
 from ernie_pp.errors import NumericError, RunError
 from ernie_pp.parallel.engine import EngineState
@@ -105,7 +106,8 @@ def test_replicas_that_have_come_apart_end_all_ranks_and_nothing_is_written(tmp_
     def work(world):
         state = state_of(world.stage)
         if (world.stage, world.replica) == (1, 2):
-            state.weights["stage1.bias"][0, 0] = np.nextafter(np.float32(1), np.float32(2))
+            array = state.weights["stage1.bias"]
+            array[0, 0] = np.nextafter(array[0, 0], np.float32(2))
         return checkpoints(tmp_path / "c", world).save(3, state=state, trainer={}, best_step=None)
 
     for error in on_all_ranks(Grid(2, 3), work):
@@ -119,9 +121,8 @@ def test_a_save_that_fails_warns_once_and_the_second_in_a_row_ends_the_run(tmp_p
 
     def work(world):
         saving = checkpoints(tmp_path, world)
-        bad = state_of(world.stage)
-        bad.weights["stage1.weight" if world.stage else "stage0.weight"] = np.ones(2, np.complex64)
         good = state_of(world.stage)
+        bad = changed(good, "weights", names_of(world.stage)[0], np.ones(2, np.complex64))
         states = [bad, good, bad if world.stage else good]
         outcomes = [saving.save(step, state=each, trainer={}, best_step=None) for step, each in enumerate(states, 2)]
         with pytest.raises(RunError) as caught:
@@ -138,3 +139,47 @@ def test_a_save_that_fails_warns_once_and_the_second_in_a_row_ends_the_run(tmp_p
     assert file_names(tmp_path) == ["step-00000001", "step-00000003"]
     for name in file_names(tmp_path):
         open_checkpoint(tmp_path / name)
+
+
+def test_everything_is_on_the_disk_before_the_rename_and_the_rename_before_the_answer(tmp_path, monkeypatch):
+    save_one(tmp_path, 1)
+    done, real_sync, real_rename = [], os.fsync, os.rename
+
+    def fsync(descriptor):
+        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        real_sync(descriptor)
+
+    def rename(source, target):
+        done.append(f"rename to {os.path.basename(target)}")
+        real_rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "rename", rename)
+    save_one(tmp_path, 2)
+    assert done[-1] == tmp_path.name and done[-2] == "rename to step-00000002" and done[-3].startswith(".tmp-")
+    assert done[-4] == "manifest.json" and done[-5] == "trainer.json"
+    assert {"model-00000.safetensors", "optimizer-00000.safetensors"} <= set(done[:-5])
+
+
+def test_a_file_that_rank_0_does_not_see_is_no_commit(tmp_path, caplog):
+    """As on two machines whose folders have one name and are not one."""
+
+    def work(world):
+        root = tmp_path / f"disk{world.rank}"
+        root.mkdir()
+        return checkpoints(root, world).save(1, state=state_of(world.stage), trainer={}, best_step=None)
+
+    assert on_all_ranks(Grid(2, 1), work) == [False, False]
+    assert (
+        "rank 1: " in caplog.text
+        and "is not there: rank 0 made it, on a disk that this rank does not see" in caplog.text
+    )
+    assert file_names(tmp_path / "disk0") == file_names(tmp_path / "disk1") == []
+
+
+def test_a_tensor_in_two_files_is_no_commit(tmp_path, caplog):
+    def work(world):
+        return checkpoints(tmp_path, world).save(1, state=state_of(0), trainer={}, best_step=None)
+
+    assert on_all_ranks(Grid(2, 1), work) == [False, False]
+    assert "tensor stage0.weight: is in model-00000.safetensors and in model-00001.safetensors" in caplog.text
