@@ -55,4 +55,7 @@ def run_commands(commands: Sequence[Sequence[str]], **extra: str) -> list[Answer
     # A command that ends the whole process leaves the rest without an answer.
     assert len(lines) == len(commands), f"ended with {done.returncode} at {commands[len(lines)]}: {done.stderr}"
     peaks = [lines[0][3], *(line[3] for line in lines)]
-    return [Answer(*line[:3], line[3] - before) for line, before in zip(lines, peaks, strict=False)]
+    return [
+        Answer(code, errors, shown, peak - before)
+        for (code, errors, shown, peak), before in zip(lines, peaks, strict=False)
+    ]
