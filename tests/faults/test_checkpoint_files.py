@@ -45,7 +45,7 @@ def check(folder, shapes):
 KILLED = (
     PARTS
     + """
-import random, time
+import random, shutil, time
 root, mode = Path(sys.argv[1]), sys.argv[2]
 SHAPES = {"stage0.weight": (500,), "stage0.bias": (500,)}
 EVENTS = {"open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"}
@@ -107,6 +107,11 @@ random.seed(5)
 commits = kills = left = newest = number = 0
 while True:
     number += 1
+    if mode == "each":  # from the same start, so that the operations are the same
+        shutil.rmtree(root)
+        root.mkdir()
+        newest = 1
+        assert save(Checkpoints(root, world=World(), keep=1, identity={}), newest)
     code, acknowledged = kill_one(number if mode == "each" else 0)
     leftovers, newest = look(acknowledged, newest)
     commits, kills, left = commits + len(acknowledged), kills + (code != 0), left + (leftovers > 0)
