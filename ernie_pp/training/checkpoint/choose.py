@@ -10,12 +10,12 @@ from pathlib import Path
 
 from ernie_pp.durable import sync, told_as_unwritable
 from ernie_pp.errors import RunError
-from ernie_pp.training.checkpoint.folders import list_steps, tidy
+from ernie_pp.training.checkpoint.folders import list_steps, put_back
 from ernie_pp.training.checkpoint.manifest import ADVICE
 from ernie_pp.training.checkpoint.names import MANIFEST, refused_name
 from ernie_pp.training.checkpoint.saved import Checkpoint, open_checkpoint
 
-__all__ = ["Choice", "Refusal", "choose_newest", "list_steps", "set_aside", "tidy"]
+__all__ = ["Choice", "Refusal", "choose_newest", "list_steps", "set_aside"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,11 @@ class Choice:
 
 
 def choose_newest(root: Path) -> Choice:
-    """Open the checkpoints of `root` from the newest on, up to the first whole one; nothing is changed."""
+    """Open the checkpoints of `root` from the newest on, up to the first whole one.
+
+    One that a killed run had moved aside to replace it is put back before.
+    """
+    put_back(root)
     refused = []
     for step, folder in list_steps(root):
         try:

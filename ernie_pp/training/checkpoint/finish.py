@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +12,14 @@ from ernie_pp.durable import sync, told_as_unwritable
 from ernie_pp.errors import RunError
 from ernie_pp.machine.describe import describe_machine
 from ernie_pp.training.checkpoint.manifest import (
-    MAX_MANIFEST_BYTES,
+    MAX_JSON_BYTES,
     FileEntry,
     Manifest,
     TensorEntry,
     encode_manifest,
 )
 from ernie_pp.training.checkpoint.names import MANIFEST, TRAINER
-from ernie_pp.training.checkpoint.shards import Kind, WrittenShard, hash_file
+from ernie_pp.training.checkpoint.shards import Kind, WrittenShard
 
 # Of the machine, not of what computes.
 _NO_VERSIONS = ("cores", "memory")
@@ -63,11 +64,7 @@ def finish(folder: Path, shards: Sequence[WrittenShard], contents: Contents, *, 
         run=origin.run,
         versions=origin.versions,
     )
-    content = encode_manifest(manifest)
-    if len(content) > MAX_MANIFEST_BYTES:
-        what = f"has {len(content)} bytes, and at most {MAX_MANIFEST_BYTES} are ever read"
-        raise RunError(str(folder / MANIFEST), what, _FAULT_OF_OURS)
-    _write_synced(folder / MANIFEST, content)
+    _write_json(folder / MANIFEST, encode_manifest(manifest))
 
 
 def merge_tensors(shards: Sequence[WrittenShard], kind: Kind) -> dict[str, TensorEntry]:
@@ -92,11 +89,14 @@ def check_is_there(path: Path, entry: FileEntry) -> None:
 
 def _write_trainer(path: Path, contents: Contents) -> FileEntry:
     values = {"trainer": contents.trainer, "scalars": contents.scalars}
-    _write_synced(path, f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode())
-    return FileEntry(path.stat().st_size, hash_file(path))
+    content = f"{json.dumps(values, ensure_ascii=False, indent=1)}\n".encode()
+    _write_json(path, content)
+    return FileEntry(len(content), hashlib.sha256(content).hexdigest())
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_json(path: Path, content: bytes) -> None:
+    if len(content) > MAX_JSON_BYTES:
+        raise RunError(str(path), f"has {len(content)} bytes, and at most {MAX_JSON_BYTES} are read", _FAULT_OF_OURS)
     with told_as_unwritable(path):
         path.write_bytes(content)
         sync(path)

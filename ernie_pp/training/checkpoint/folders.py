@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
@@ -18,10 +17,8 @@ from ernie_pp.training.checkpoint.names import (
     old_name,
     step_name,
     step_of,
-    temporary_name,
 )
 
-LOG = logging.getLogger("ernie_pp")
 # A full disk would hinder the logs too.
 _ROOM_FACTOR = 1.2
 
@@ -33,25 +30,30 @@ def list_steps(root: Path) -> list[tuple[int, Path]]:
         return sorted(((step, path) for step, path in found if path.is_dir()), reverse=True)
 
 
-def tidy(root: Path) -> None:
-    """Remove what killed runs left behind, and put a checkpoint back that one was about to replace.
-
-    For one process, before anyone chooses or writes.
-    """
+def put_back(root: Path) -> None:
+    """Give a checkpoint its name again that a killed run had moved aside to replace it."""
     for name in _names(root):
         original = name_before_old(name)
+        if original is None or os.path.lexists(root / original):
+            continue
         # `remove` begins with the manifest: who still has one was not being removed.
-        is_whole = original is not None and os.path.isfile(root / name / MANIFEST)
-        if original is not None and is_whole and not os.path.lexists(root / original):
+        if os.path.isfile(root / name / MANIFEST):
             with contextlib.suppress(OSError):
                 os.rename(root / name, root / original)
                 sync(root)
-        elif original is not None or is_temporary(name):
+
+
+def tidy(root: Path) -> None:
+    """Put back what a killed run was about to replace, and remove what it left behind. For the one who writes."""
+    put_back(root)
+    for name in _names(root):
+        if name_before_old(name) is not None or is_temporary(name):
             remove(root / name)
 
 
-def begin(root: Path, step: int, *, num_bytes: int) -> Path:
-    """A new empty folder to fill; RunError where it cannot be made or there is no room for so many bytes."""
+def begin(folder: Path, *, num_bytes: int) -> None:
+    """Make a new empty folder to fill; RunError where it cannot be made or there is no room for so many bytes."""
+    root = folder.parent
     with told_as_unwritable(root):
         if not root.is_dir():
             root.mkdir()  # in the run folder: where that has vanished, it was on a disk that has
@@ -60,9 +62,7 @@ def begin(root: Path, step: int, *, num_bytes: int) -> Path:
         if free < needed:
             what = f"has {free / 1e6:.1f} MB left, and a checkpoint needs {needed / 1e6:.1f} MB"
             raise RunError(str(root), what, "Make room on the disk.")
-        folder = root / temporary_name(step)
         folder.mkdir()
-    return folder
 
 
 def commit(folder: Path, step: int) -> None:
@@ -85,18 +85,14 @@ def commit(folder: Path, step: int) -> None:
 
 
 def prune(root: Path, *, keep: int, spared: Collection[int]) -> None:
-    """Remove all but the newest `keep` checkpoints and those of the steps `spared`; a warning for what must stay."""
+    """Remove all but the newest `keep` checkpoints and those of the steps `spared`; OSError or RunError where not."""
     steps = [step for step, _ in list_steps(root)]
     for step in steps_to_remove(steps, keep=keep, spared=spared):
-        name = step_name(step)
-        old = root / old_name(name)
+        folder = root / step_name(step)
+        old = root / old_name(folder.name)
         remove(old)
-        try:
-            os.rename(root / name, old)
-        except OSError as error:
-            LOG.warning("%s: an old checkpoint could not be removed: %s", root / name, error.strerror)
-        else:
-            remove(old)
+        os.rename(folder, old)
+        remove(old)
 
 
 def steps_to_remove(steps: Sequence[int], *, keep: int, spared: Collection[int]) -> list[int]:

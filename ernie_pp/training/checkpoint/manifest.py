@@ -13,8 +13,8 @@ from ernie_pp.bounded import parse_json, read_bytes
 from ernie_pp.errors import RunError
 
 FORMAT = 1
-# A model of a thousand layers is far below.
-MAX_MANIFEST_BYTES = 16_000_000
+# Of the manifest and of trainer.json each. A model of a thousand layers is far below.
+MAX_JSON_BYTES = 16_000_000
 ADVICE = "Use another checkpoint."
 _Entry = TypeVar("_Entry")
 
@@ -59,7 +59,7 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 def read_manifest(path: Path) -> tuple[Manifest, str]:
     """The manifest and the sha256 of its file; RunError where it is none."""
-    content = read_bytes(path, max_bytes=MAX_MANIFEST_BYTES, error=RunError, do=ADVICE)
+    content = read_bytes(path, max_bytes=MAX_JSON_BYTES, error=RunError, do=ADVICE)
     values: Any = parse_json(content, path=path, error=RunError, do=ADVICE)
     try:
         manifest = decode_manifest(values)

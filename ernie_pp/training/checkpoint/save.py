@@ -12,7 +12,7 @@ No rank raises on its own in between: what it could not do is part of what it sa
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from ernie_pp.errors import NumericError, RunError
@@ -20,6 +20,7 @@ from ernie_pp.parallel.engine import EngineState
 from ernie_pp.parallel.world import World
 from ernie_pp.training.checkpoint import folders
 from ernie_pp.training.checkpoint.finish import Contents, finish, origin_of
+from ernie_pp.training.checkpoint.names import temporary_name
 from ernie_pp.training.checkpoint.reports import (
     Answer,
     Report,
@@ -68,8 +69,7 @@ class Checkpoints:
             return False
         self._num_failures = 0
         if self.world.is_writer:
-            spared = {step} if best_step is None else {step, best_step}
-            folders.prune(self.root, keep=self.keep, spared=spared)
+            self._prune({step} if best_step is None else {step, best_step})
         return True
 
     def _save(self, step: int, state: EngineState, trainer: Mapping[str, object]) -> str | None:
@@ -101,13 +101,9 @@ class Checkpoints:
         fault = find_fault(findings, self.world.grid)
         if fault is not None:
             return Answer(fault=fault)
-        opened: list[Path] = []
-
-        def open_it() -> None:
-            opened.append(folders.begin(self.root, step, num_bytes=sum(found.num_bytes for found in findings)))
-
-        failure = reason_of_failure(open_it)
-        return Answer(failure=failure) if failure is not None else Answer(folder=opened[0].name)
+        folder, num_bytes = self.root / temporary_name(step), sum(found.num_bytes for found in findings)
+        failure = reason_of_failure(lambda: folders.begin(folder, num_bytes=num_bytes))
+        return Answer(failure=failure) if failure is not None else Answer(folder=folder.name)
 
     def _fill(self, folder: Path, shards: Sequence[Shard], contents: Contents) -> str | None:
         """Write, and commit where every rank has written; why it was not committed."""
@@ -141,6 +137,11 @@ class Checkpoints:
             folders.commit(folder, contents.step)
 
         return reason_of_failure(commit)
+
+    def _prune(self, spared: Collection[int]) -> None:
+        why = reason_of_failure(lambda: folders.prune(self.root, keep=self.keep, spared=spared))
+        if why is not None:
+            LOG.warning("An old checkpoint could not be removed: %s", why)
 
     def _note_failure(self, step: int, failure: str) -> None:
         self._num_failures += 1

@@ -14,10 +14,9 @@ from safetensors import SafetensorError, safe_open
 from ernie_pp.bounded import read_json
 from ernie_pp.errors import RunError
 from ernie_pp.training.checkpoint.inspect_files import check_file, check_header, regular_size
-from ernie_pp.training.checkpoint.manifest import ADVICE, Manifest, TensorEntry, read_manifest
+from ernie_pp.training.checkpoint.manifest import ADVICE, MAX_JSON_BYTES, Manifest, TensorEntry, read_manifest
 from ernie_pp.training.checkpoint.names import MANIFEST, SUFFIX, TRAINER
 
-MAX_TRAINER_BYTES = 16_000_000
 Shapes = Mapping[str, tuple[int, ...]]
 _OTHER_MODEL = "Go on with the model that the checkpoint was written for, or begin anew."
 
@@ -73,7 +72,7 @@ class Checkpoint:
 
     def _section(self, name: str) -> dict[str, Any]:
         path = self.folder / TRAINER
-        values = read_json(path, max_bytes=MAX_TRAINER_BYTES, error=RunError, do=ADVICE)
+        values = read_json(path, max_bytes=MAX_JSON_BYTES, error=RunError, do=ADVICE)
         if not isinstance(values, dict) or not isinstance(values.get(name), dict):
             raise RunError(str(path), f'has no object "{name}"', ADVICE)
         return values[name]
