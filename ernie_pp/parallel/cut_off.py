@@ -20,12 +20,14 @@ _LOOK_EVERY_S = 2.0
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 # The beginning of Linux's struct tcp_info, which only grows at its end.
 _TCP_INFO = struct.Struct("<8B13I")
-_PROBES, _UNANSWERED, _LAST_ANSWER_MS = 3, 12, 20
+_REPEATS, _PROBES, _LAST_ANSWER_MS = 2, 3, 20
+# Of one alone the answer may have been saved: systems answer out of turn only so often.
+_LEAST_UNANSWERED = 2
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Pieces and probes on the way to the other side that it has not answered, and how long it has said nothing."""
+    """How often in a row the other side was sent something and has not answered, and how long it has said nothing."""
 
     num_unanswered: int
     silence_s: float
@@ -33,7 +35,7 @@ class Traffic:
     @property
     def is_one_sided(self) -> bool:
         """Whether we speak and hear nothing for too long. A busy rank's system answers for it."""
-        return self.num_unanswered > 0 and self.silence_s > LIMIT_S
+        return self.num_unanswered >= _LEAST_UNANSWERED and self.silence_s > LIMIT_S
 
 
 def watch_connection(connection: socket.socket) -> None:
@@ -51,7 +53,7 @@ def watch_connection(connection: socket.socket) -> None:
 def read_traffic(connection: socket.socket) -> Traffic:
     """What the system knows of a connection; OSError where it is closed."""
     values = _TCP_INFO.unpack(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size))
-    return Traffic(values[_UNANSWERED] + values[_PROBES], values[_LAST_ANSWER_MS] / 1000)
+    return Traffic(max(values[_REPEATS], values[_PROBES]), values[_LAST_ANSWER_MS] / 1000)
 
 
 class _Lookout:

@@ -3,7 +3,9 @@
 import pytest
 
 from ernie_pp.errors import PeerLost
-from ernie_pp.parallel.launcher.verdict import RankEnd, judge
+from ernie_pp.parallel.beats import Beat, Phase
+from ernie_pp.parallel.launcher.verdict import RankEnd, find_failed_stop, judge, left_too_early, lost_a_port
+from ernie_pp.parallel.peers import PortTaken
 from ernie_pp.parallel.rank_record import RankRecord, build_record, read_record, write_record
 
 
@@ -50,3 +52,43 @@ def test_what_a_transport_says_of_a_lost_peer_is_no_cause(tmp_path, error, secon
     write_record(tmp_path, build_record(1, code=1, text="文字\ud800", error=error))
     record = read_record(tmp_path, 1)
     assert record is not None and record.is_secondary is secondary and record.text == "文字?"
+
+
+TRAINING, FINISHING = Beat(Phase.TRAIN, 3, 0.0), Beat(Phase.FINISH, 3, 0.0)
+
+
+@pytest.mark.parametrize(
+    "ended, beats, is_early",
+    [
+        ({1: 5.0}, {0: TRAINING}, True),
+        ({1: 5.0}, {0: FINISHING, 2: None}, True),
+        ({1: 9.0}, {0: TRAINING}, False),
+        ({1: 5.0}, {0: FINISHING}, False),  # it writes its results, and needs nobody
+        ({}, {0: TRAINING}, False),
+        ({0: 1.0, 1: 2.0}, {}, False),
+    ],
+)
+def test_a_rank_has_left_too_early_when_others_still_train_ten_seconds_later(ended, beats, is_early):
+    assert left_too_early(ended, beats, now=16.0) is is_early
+
+
+def test_a_taken_port_is_known_by_the_record_or_by_the_abort_of_a_store(tmp_path):
+    write_record(tmp_path, build_record(1, code=1, text="x", error=PortTaken("port 1", "is taken")))
+    assert lost_a_port([RankEnd(0, 75, 1.0), RankEnd(1, 1, 1.0, read_record(tmp_path, 1))])
+    assert lost_a_port([RankEnd(0, -6, 1.0)])
+    assert not lost_a_port([RankEnd(0, -9, 1.0), _end(1, 1, 1.0, secondary=False)])
+
+
+@pytest.mark.parametrize(
+    "ends, failed",
+    [
+        ([_end(0, 1, 1.0, secondary=False), _end(1, 143, 2.0)], 0),
+        ([_end(0, 1, 2.0, secondary=False), _end(1, 143, 1.0)], None),  # it only missed the one that had left
+        ([_end(0, 75, 1.0, secondary=True), _end(1, 143, 2.0)], None),
+        ([_end(0, 143, 1.0), _end(1, 143, 2.0)], None),
+        ([], None),
+    ],
+)
+def test_a_failure_while_the_ranks_stop_is_one_when_it_came_first(ends, failed):
+    found = find_failed_stop(ends)
+    assert (found.rank if found is not None else None) == failed
