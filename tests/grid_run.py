@@ -37,6 +37,10 @@ class GridRun:
         (pid,) = [pid for pid, environment in self._processes() if f"ERNIE_PP_RANK={rank}" in environment]
         return pid
 
+    def has_rank(self, rank: int) -> bool:
+        """Whether the process of a rank is there."""
+        return any(f"ERNIE_PP_RANK={rank}" in environment for _, environment in self._processes())
+
     def wait_until(self, ready: Callable[[], bool]) -> None:
         """Return as soon as `ready` says so; the run must still be there."""
         deadline = time.monotonic() + 90

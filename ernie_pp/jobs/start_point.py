@@ -82,9 +82,9 @@ def _instead(other: Checkpoint | None) -> str:
 def _named(config: RunConfig, folder: RunFolder) -> Checkpoint:
     """The checkpoint of a path: its own folder, or the newest of a run's."""
     path = Path(config.resume)
-    for place in (path, path / "checkpoints"):
-        if list_steps(place):
-            return _newest_in(place)
+    newest = next((steps[0][1] for steps in map(_steps_in, (path, path / "checkpoints")) if steps), None)
+    if newest is not None:
+        return _opened(newest)
     if not (path / MANIFEST).is_file():
         what = f"is {path}, expected auto, must, never, or the folder of a checkpoint (it holds a {MANIFEST})"
         raise ConfigError("resume", what, "Name a folder such as runs/first/checkpoints/step-00000100.")
@@ -94,8 +94,8 @@ def _named(config: RunConfig, folder: RunFolder) -> Checkpoint:
     return found
 
 
-def _newest_in(place: Path) -> Checkpoint:
-    return _opened(list_steps(place)[0][1])
+def _steps_in(place: Path) -> list[tuple[int, Path]]:
+    return list_steps(place) if place.is_dir() else []
 
 
 def _opened(path: Path) -> Checkpoint:

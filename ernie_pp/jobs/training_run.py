@@ -124,8 +124,7 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Wri
     text = dump_config(config.model_copy(update={"overwrite": False, "resume": "auto"}))
     if writer.start is not None and is_own(writer.start, folder):
         writer.log.go_on()
-        later = [(step, path) for step, path in list_steps(folder.checkpoints) if step > writer.start.manifest.step]
-        set_aside(Refusal(path, "it was not whole") for _, path in later)
+        _set_later_aside(folder, step=writer.start.manifest.step)
         folder.go_on(text)
     else:
         writer.log.begin()
@@ -133,6 +132,14 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Wri
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
         LOG.warning("%s left out, listed in %s", say_count(prepared.faults.count, "bad row"), folder.skipped)
+
+
+def _set_later_aside(folder: RunFolder, *, step: int) -> None:
+    """Checkpoints after the one that the run goes on from: they were found not to be whole."""
+    later = [path for number, path in list_steps(folder.checkpoints) if number > step]
+    for path in later:
+        LOG.warning("%s is not whole: it is set aside, and step %d gone on from", path, step)
+    set_aside(Refusal(path, "not whole") for path in later)
 
 
 def _export(config: RunConfig, folder: RunFolder) -> str:

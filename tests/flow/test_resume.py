@@ -1,0 +1,162 @@
+"""The same command goes on with a run that was ended, wherever that was; what differs stops it before it starts."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+import sample_run
+
+from ernie_pp.errors import ConfigError, DataError, RunError
+
+LAST = ("metrics.json", "predictions.jsonl", "report.html")
+WORDS = ("checkpoint.keep=20", "train.max_steps=24", "cls.baseline=false", "model.dropout=0.1", "export.check_rows=4")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def said():
+    """What the command line lets through, which these tests do without."""
+    log = logging.getLogger("ernie_pp")
+    before = log.level
+    log.setLevel(logging.INFO)
+    yield
+    log.setLevel(before)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A finished run with a checkpoint of every epoch, six steps each."""
+    folder = tmp_path_factory.mktemp("whole")
+    sample_run.train_here(sample_run.write_sample(folder), *WORDS)
+    return folder
+
+
+@pytest.fixture
+def ended(whole, tmp_path):
+    """A copy of it as a kill after step 12 left it, but for best/, which may have gone further."""
+    shutil.copytree(whole, tmp_path / "copy")
+    run = tmp_path / "copy" / "run"
+    for name in LAST:
+        (run / name).unlink()
+    for step in (18, 24):
+        shutil.rmtree(run / "checkpoints" / f"step-{step:08d}")
+    return tmp_path / "copy"
+
+
+def _go_on(folder, *words):
+    config = sample_run.write_config(folder)
+    sample_run.train_here(config, *WORDS, *words)
+    return folder / "run"
+
+
+def _figures(run):
+    lines = sample_run.read_jsonl(run / "log.jsonl")
+    names = ("kind", "step", "loss", "grad_norm", "learning_rate", "accuracy")
+    return [[line.get(name) for name in names] for line in lines]
+
+
+def _predictions(run):
+    """Without the folder of the rows, which is each test's own."""
+    return [{**line, "file": Path(line["file"]).name} for line in sample_run.read_jsonl(run / "predictions.jsonl")]
+
+
+def _assert_same(run, whole):
+    whole = whole / "run"
+    assert (_figures(run), _predictions(run)) == (_figures(whole), _predictions(whole))
+    for name in ("metrics.json", "best/model.safetensors"):
+        assert (run / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_it_goes_on_to_the_same_end(ended, whole):
+    run = _go_on(ended)
+    _assert_same(run, whole)
+    log = (run / "run.log").read_text(encoding="utf-8")
+    assert "12 steps are done" in log and "step 6: dev accuracy" in log, "the log of the first process stays"
+    assert (run / "bundle" / "manifest.json").is_file()
+
+
+def test_a_run_ended_after_its_last_step_only_hands_over(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "copy")
+    (tmp_path / "copy" / "run" / "report.html").unlink()
+    run = _go_on(tmp_path / "copy")
+    _assert_same(run, whole)
+    assert (run / "report.html").is_file() and "24 steps are done" in (run / "run.log").read_text(encoding="utf-8")
+
+
+def test_a_finished_run_is_not_touched(whole):
+    before = (whole / "run" / "metrics.json").stat().st_mtime_ns
+    with pytest.raises(RunError, match=r"holds the results of an earlier run: .*\n.*overwrite=true"):
+        _go_on(whole)
+    assert (whole / "run" / "metrics.json").stat().st_mtime_ns == before
+
+
+def test_a_run_ended_before_its_first_checkpoint_begins_again(ended, whole):
+    shutil.rmtree(ended / "run" / "checkpoints")
+    shutil.rmtree(ended / "run" / "best")
+    _assert_same(_go_on(ended), whole)
+
+
+def test_a_best_model_that_went_further_is_made_again_from_its_checkpoint(ended, whole):
+    settings = ended / "run" / "best" / "ernie_pp.json"
+    values = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps({**values, "step": 18}), encoding="utf-8")
+    _assert_same(_go_on(ended), whole)
+
+
+def test_a_best_model_that_is_gone_is_told_and_the_best_looked_for_anew(ended, caplog):
+    shutil.rmtree(ended / "run" / "best")
+    best_step = json.loads((ended / "run" / "checkpoints" / "step-00000012" / "trainer.json").read_text("utf-8"))
+    shutil.rmtree(ended / "run" / "checkpoints" / "step-00000006")
+    run = _go_on(ended)
+    assert best_step["trainer"]["loop"]["best"]["step"] in (6, 12)
+    assert (run / "best" / "model.safetensors").is_file()
+
+
+def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_it_taken(ended, whole):
+    path = ended / "run" / "checkpoints" / "step-00000012" / "optimizer-00000.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 4
+    path.write_bytes(content)
+    run = _go_on(ended)
+    _assert_same(run, whole)
+    assert (run / "checkpoints" / "refused-step-00000012").is_dir()
+    assert "6 steps are done" in (run / "run.log").read_text(encoding="utf-8")
+
+
+def test_another_run_goes_on_from_it_and_leaves_it_alone(ended, whole, tmp_path):
+    before = sorted(path.name for path in (ended / "run" / "checkpoints").iterdir())
+    _go_on(ended, f"output_dir={tmp_path / 'other'}", f"resume={ended / 'run'}")
+    _assert_same(tmp_path / "other", whole)
+    assert sorted(path.name for path in (ended / "run" / "checkpoints").iterdir()) == before
+    assert "resume: auto" in (tmp_path / "other" / "config.yaml").read_text(encoding="utf-8")
+
+
+def test_other_settings_stop_it_and_nothing_is_lost(ended):
+    before = sorted(path.name for path in (ended / "run").rglob("*"))
+    with pytest.raises(ConfigError, match=r"train\.learning_rate: 0\.005 there, 0\.001 now(?s:.)*resume=never"):
+        _go_on(ended, "train.learning_rate=1e-3")
+    assert sorted(path.name for path in (ended / "run").rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_other_rows_stop_it_and_nothing_is_lost(ended, name):
+    path = ended / f"{name}.jsonl"
+    first, second, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([second, first, *rest]), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{name}\.jsonl\n  the {name} rows .* up to step 12\n"):
+        _go_on(ended)
+    assert (ended / "run" / "log.jsonl").is_file() and (ended / "run" / "best").is_dir()
+
+
+def test_another_model_stops_it(ended, whole):
+    vocab = ended / "vocab.txt"
+    vocab.write_text(vocab.read_text(encoding="utf-8") + "龘\n", encoding="utf-8")
+    with pytest.raises(RunError, match=r"tensor ernie\.embeddings\.word_embeddings\.weight has shape"):
+        _go_on(ended)
+
+
+def test_rows_that_have_moved_are_the_same_rows(ended, whole, tmp_path):
+    moved = tmp_path / "moved.jsonl"
+    (ended / "train.jsonl").rename(moved)
+    _assert_same(_go_on(ended, f"data.train={moved}"), whole)
