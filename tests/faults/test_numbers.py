@@ -68,7 +68,7 @@ def test_three_bad_steps_in_a_row_are_code_4_and_nothing_saved_holds_a_bad_value
     assert f"{PARAMETER} (stage 0)" in errors and "3 steps in a row" in errors and "Traceback" not in errors
     assert all(before == after for rank in hashes for before, after in rank[2:]) and len(hashes[0]) == 5
     saved = list((tmp_path / "run").rglob("*.safetensors"))
-    assert any("best" in path.parts for path in saved)
+    assert any("best" in path.parts for path in saved) and any("checkpoints" in path.parts for path in saved)
     for path in saved:
         assert all(np.isfinite(value).all() for value in load_file(path).values() if value.dtype.kind == "f"), path
 
@@ -78,3 +78,28 @@ def test_replicas_are_the_same_to_the_bit_after_some_steps(tmp_path):
     assert code == 0, errors
     assert len(first) == 6 and len({after for _, after in first}) == 6
     assert [after for _, after in first] == [after for _, after in second]
+
+
+# Replica 1 goes its own way once, in the smallest step that float32 has.
+APART = """
+@after_import("ernie_pp.training.optim")
+def change(optim):
+    clear, count = optim.Optimizer.clear_gradients, []
+    def drifting(self):
+        count.append(1)
+        if RANK == "1" and len(count) == 3:
+            import numpy
+            weight = next(iter(self.parameters.values()))
+            weight.set_value(numpy.nextafter(weight.numpy(), numpy.float32(9)))
+        clear(self)
+    optim.Optimizer.clear_gradients = drifting
+"""
+
+
+def test_replicas_that_have_come_apart_are_code_4_at_the_next_checkpoint(tmp_path):
+    words = ("train.max_steps=100", "train.eval_every=50", "checkpoint.every=2", "parallel.replicas=2")
+    run = GridRun(sample_run.write_sample(tmp_path), *words, path=write_injection(tmp_path, APART))
+    errors, _ = run.end()
+    assert run.process.returncode == 4, errors
+    assert "replicas have come apart" in errors and "step 4" in errors and "Traceback" not in errors
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-00000002"]
