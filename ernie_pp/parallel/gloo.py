@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import inspect
+import os
+import socket
+import struct
 from typing import Any
 
 from paddle.base import core
@@ -11,11 +16,18 @@ from paddle.distributed import ParallelEnv, collective
 from ernie_pp.parallel.ports import free_port
 
 _STORE_TIMEOUT_S = 300
+_INTERFACE = "GLOO_SOCKET_IFNAME"
+_SIOCGIFADDR = 0x8915  # of Linux's <linux/sockios.h>
 _STORES: list[core.TCPStore] = []  # alive as long as their groups
 
 
 def set_up_gloo(host: str) -> None:
     """To be called once, before Paddle's first process group; `host` is where other ranks reach this process."""
+    if _INTERFACE not in os.environ and not host.startswith("127."):
+        # gloo asks what this machine's own name means, often 127.0.0.1, and would tell that to other machines.
+        interface = find_interface(host)
+        if interface is not None:
+            os.environ[_INTERFACE] = interface
     # Paddle 3.3 sets it for devices only, and PipelineLayer reads it.
     ParallelEnv._device_id = 0  # type: ignore[attr-defined]
     original = collective._new_process_group_impl
@@ -33,6 +45,18 @@ def set_up_gloo(host: str) -> None:
         return original(*given.args, **given.kwargs)
 
     collective._new_process_group_impl = new_group
+
+
+def find_interface(host: str) -> str | None:
+    """The network interface of this machine that has the IPv4 address of `host`; None where none has."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        wanted = socket.gethostbyname(host)
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):  # it has no such address
+                answer = fcntl.ioctl(asked.fileno(), _SIOCGIFADDR, struct.pack("256s", name.encode()))
+                if socket.inet_ntoa(answer[20:24]) == wanted:
+                    return name
+    return None
 
 
 def _own_store(store: core.TCPStore, rank: int, world_size: int, *, group_id: int, host: str) -> core.TCPStore:

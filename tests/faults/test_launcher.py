@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import sample_run
+from grid_run import GridRun
 from stand_in_ranks import (
     CHILD,
     FOREVER,
@@ -245,3 +246,38 @@ def test_ports_that_are_taken_every_time_end_the_run_with_a_clear_line(tmp_path)
 def test_an_abort_before_the_ranks_have_met_is_taken_for_a_taken_port(tmp_path):
     run(tmp_path / "ranks", {"first": TAKE.replace("thief =", "os.abort() #").replace("TIMES", "1")})
     assert len(_tries(tmp_path)) == 2
+
+
+# Loaded by Python itself in every process: the second rank's tenth micro-batch is never made.
+HUNG = """
+import os
+if os.environ.get("ERNIE_PP_RANK") == "1":
+    import time
+    from ernie_pp.data import batches
+    build, left = batches.build_micro_batch, [None] * 9
+    def never_comes():
+        time.sleep(1000)
+    def hung(*words, **named):
+        if not left:
+            never_comes()
+        left.pop()
+        return build(*words, **named)
+    batches.build_micro_batch = hung
+"""
+
+
+def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "sitecustomize.py").write_text(HUNG)
+    words = ("parallel.stages=2", "train.epochs=100000", "stop.stall_s=3")
+    hit = GridRun(sample_run.write_sample(tmp_path), *words, path=str(tmp_path / "first"))
+    errors, _ = hit.end()
+    assert hit.process.returncode == 124
+    last = errors.splitlines()[-1]
+    assert last.startswith("no rank made progress for") and "Traceback" not in errors
+    assert "in never_comes\n" in stack_path(tmp_path / "run" / "ranks", 1).read_text()
+    assert [path for path in (tmp_path / "run").rglob("*") if path.is_file() and _holds(path, hit.mark)] == []
+
+
+def _holds(path: Path, words: str) -> bool:
+    return words.encode() in path.read_bytes()

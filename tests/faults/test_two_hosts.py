@@ -41,7 +41,6 @@ class Run:
                 "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
                 "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
                 "PADDLE_NNODES": "2",
-                "GLOO_SOCKET_IFNAME": host.name,
             }
             line = host.command(*sample_run.command("--config", str(config), *words, module="ernie_pp.tasks.cls"))
             environment = sample_run.environment(**variables)
@@ -72,6 +71,15 @@ def _end(process):
     return process.returncode, errors
 
 
+def _log(folder):
+    path = folder / "run" / "run.log"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _says(folder, words):
+    return words in _log(folder)
+
+
 def _says_why(errors, *, lost):
     return f"PeerLost: rank {lost}\n  is gone" in errors or f"rank {1 - lost}: no progress for " in errors
 
@@ -80,7 +88,7 @@ def test_a_host_that_is_cut_off_ends_both_ranks_and_the_next_start_goes_on(tmp_p
     config = sample_run.write_sample(tmp_path)
     with contextlib.ExitStack() as stack:
         run = Run(stack, hosts, config, *LONG)
-        run.wait_until((tmp_path / "run" / "best").is_dir)
+        run.wait_until(lambda: _says(tmp_path, "step 6: checkpoint saved"))
         os.killpg(run.ranks[1].pid, signal.SIGSTOP)
         hosts[1].link("down")
         code, errors = _end(run.ranks[0])
@@ -88,6 +96,12 @@ def test_a_host_that_is_cut_off_ends_both_ranks_and_the_next_start_goes_on(tmp_p
         os.killpg(run.ranks[1].pid, signal.SIGCONT)
         code, errors = _end(run.ranks[1])
         assert code != 0 and _says_why(errors, lost=0), errors
+        hosts[1].link("up")
+        again = Run(stack, hosts, config, *LONG)
+        again.wait_until(lambda: _says(tmp_path, "resumed from"))
+        again.wait_until(lambda: "checkpoint saved" in _log(tmp_path).rpartition("resumed from")[2])
+        again.ranks[0].terminate()  # the word goes round: both save and leave
+        assert [_end(rank)[0] for rank in again.ranks] == [143, 143]
 
 
 CALLER = """
