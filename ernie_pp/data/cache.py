@@ -43,7 +43,7 @@ def load_or_build(cache_dir: str | Path, key: str, build: Callable[[], TokenRows
     if os.path.lexists(path):
         try:
             return _load(path, key=key)
-        except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
             LOG.warning("%s is damaged or not ours (%s); the rows are tokenized again", path, error)
     rows = build()
     try:

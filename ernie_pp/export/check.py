@@ -62,7 +62,7 @@ def load_batches(path: Path) -> list[Batch]:
     """The inverse of `save_batches`."""
     try:
         arrays = load_file(path)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the last two: no type of numpy's
         raise ModelError(str(path), f"cannot be read: {error}", "Copy the folder again, whole.") from error
     return [(arrays[f"ids.{index}"], arrays[f"types.{index}"]) for index in range(len(arrays) // 2)]
 

@@ -19,6 +19,7 @@ from ernie_pp.models.sizes import Shapes
 SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLE = "model_state.pdparams"
+_READ_TYPES = ("F32", "F16", "F64")  # numpy has no name for some of the others
 _MAX_INDEX_BYTES = 10_000_000
 _MAX_PICKLE_OVERHEAD = 1_000_000
 
@@ -64,7 +65,10 @@ def _read_safetensors(path: Path, wanted: Shapes) -> tuple[dict[str, np.ndarray]
             for name in wanted:
                 if name in names:
                     # The header is compared before the tensor is read into memory.
-                    _check_shape(path, name, tuple(file.get_slice(names[name]).get_shape()), wanted[name])
+                    header = file.get_slice(names[name])
+                    _check_shape(path, name, tuple(header.get_shape()), wanted[name])
+                    if header.get_dtype() not in _READ_TYPES:
+                        raise _wrong_type(path, name, header.get_dtype())
                     arrays[name] = _float32(path, name, file.get_tensor(names[name]))
     except (SafetensorError, OSError, TypeError) as error:
         raise ModelError(str(path), f"not a readable safetensors file: {error}", "Get the file again.") from error
@@ -140,12 +144,16 @@ def _check_shape(path: Path, name: str, found: tuple[int, ...], expected: tuple[
 
 def _float32(path: Path, name: str, array: np.ndarray) -> np.ndarray:
     if array.dtype not in (np.float32, np.float16, np.float64):
-        what = f"tensor {name} is of type {array.dtype}, float32 was expected"
-        raise ModelError(str(path), what, "Convert the file to float32.")
+        raise _wrong_type(path, name, str(array.dtype))
     array = np.ascontiguousarray(array, dtype=np.float32)
     if not np.isfinite(array).all():
         raise ModelError(str(path), f"tensor {name} holds NaN or infinite values", "Get the file again.")
     return array
+
+
+def _wrong_type(path: Path, name: str, found: str) -> ModelError:
+    what = f"tensor {name} is of type {found}, float32 was expected"
+    return ModelError(str(path), what, "Convert the file to float32.")
 
 
 def _check_missing(folder: Path, missing: list[str], *, num_wanted: int) -> None:

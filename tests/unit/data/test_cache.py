@@ -76,6 +76,11 @@ def write_foreign_tensors(path):
     save_file({"ids": np.arange(3)}, path)
 
 
+def write_a_type_that_numpy_lacks(path):
+    header = b'{"ids":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[0,3]}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header + b"abc")
+
+
 def put_under_a_wrong_key(path):
     load_or_build(path.parent / "other", cache_key({}), lambda: rows_of(1, 2))
     os.replace(only_file(path.parent / "other"), path)
@@ -88,7 +93,16 @@ def link_elsewhere(path):
 
 @pytest.mark.parametrize(
     "damage",
-    [flip_a_bit, cut_off, empty, write_something_else, write_foreign_tensors, put_under_a_wrong_key, link_elsewhere],
+    [
+        flip_a_bit,
+        cut_off,
+        empty,
+        write_something_else,
+        write_foreign_tensors,
+        write_a_type_that_numpy_lacks,
+        put_under_a_wrong_key,
+        link_elsewhere,
+    ],
 )
 def test_a_damaged_or_foreign_file_is_remade_with_a_warning(tmp_path, caplog, damage):
     folder = tmp_path / "cache"

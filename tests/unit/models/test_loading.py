@@ -146,6 +146,17 @@ def test_truncated_safetensors_is_refused(folder, keep):
         load(folder)
 
 
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "I64", "BOOL"])
+def test_a_tensor_of_another_type_is_refused_by_its_name(folder, dtype):
+    path = folder / "model.safetensors"
+    size = {"BF16": 2, "F8_E4M3": 1, "I64": 8, "BOOL": 1}[dtype]
+    tensor = {"dtype": dtype, "shape": [32], "data_offsets": [0, 32 * size]}
+    header = json.dumps({"ernie.embeddings.layer_norm.weight": tensor}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(32 * size))
+    with pytest.raises(ModelError, match=rf"layer_norm\.weight is of type {dtype}, float32 was expected"):
+        load(folder)
+
+
 def test_nan_weights_are_refused(folder):
     arrays = load_file(folder / "model.safetensors")
     arrays["ernie.embeddings.layer_norm.bias"][3] = np.nan
