@@ -98,7 +98,7 @@ class Soak:
         return draw_kill(self.draw, num_ranks=self.job.stages * self.job.replicas)
 
     def _count(self, kill: Kill, attempt: Attempt, code: int) -> None:
-        found, lost = self.findings, steps_lost(attempt.output)
+        found, lost = self.findings, steps_lost(attempt.output, log_before=attempt.log_before)
         found.kills[str(kill)] += 1
         if code not in expected_codes(kill):
             found.odd_codes += 1

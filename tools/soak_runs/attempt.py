@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ernie_pp.training.checkpoint.choose import list_steps
+from tools.soak_runs.findings import sign_of_log
 from tools.soak_runs.sample import Job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,7 @@ class Attempt:
         self.output, self.checkpoints = output, output / "checkpoints"
         self._mark = uuid.uuid4().hex
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (goes with this object)
+        self.log_before = sign_of_log(output)
         self._before = {step for step, _ in list_steps(self.checkpoints)}
         self.committed: set[int] = set()
         self.process = subprocess.Popen(

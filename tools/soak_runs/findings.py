@@ -15,6 +15,8 @@ from ernie_pp.training.checkpoint.choose import choose_newest, list_steps
 from ernie_pp.training.checkpoint.saved import open_checkpoint
 from tools.grid_checks.table import Line
 
+LogSign = tuple[int, int, int] | None
+
 
 @dataclass
 class Findings:
@@ -57,10 +59,24 @@ def count_bad(checkpoints: Path) -> int:
     return num_bad
 
 
-def steps_lost(run: Path) -> int:
-    """Steps that were logged and are in no checkpoint that a run would go on from."""
+def steps_lost(run: Path, *, log_before: LogSign) -> int:
+    """Steps that the last attempt has logged and that are in no checkpoint a run would go on from.
+
+    `log_before` is what `sign_of_log` gave before it: an attempt that did not come to training has lost nothing.
+    """
+    if sign_of_log(run) == log_before:
+        return 0
     newest = choose_newest(run / "checkpoints").checkpoint
     return max(0, _last_step(run / "log.jsonl") - (0 if newest is None else newest.manifest.step))
+
+
+def sign_of_log(run: Path) -> LogSign:
+    """What changes as soon as an attempt writes to the log; a run that goes on replaces it at first."""
+    log = run / "log.jsonl"
+    if not log.is_file():
+        return None
+    status = log.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def is_same(run: Path, other: Path) -> bool:
