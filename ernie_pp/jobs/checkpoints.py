@@ -52,10 +52,12 @@ class Saver:
         self.world.beats.begin(Phase.SAVE)
         trainer = {_LOOP: loop.model_dump(mode="json")}
         best_step = None if loop.best is None else loop.best.step
-        if self.checkpoints.save(loop.step, state=self.engine.state(), trainer=trainer, best_step=best_step):
-            LOG.info("step %d: checkpoint saved", loop.step)
+        is_saved = self.checkpoints.save(loop.step, state=self.engine.state(), trainer=trainer, best_step=best_step)
+        seconds = time.monotonic() - start
+        if is_saved:
+            LOG.info("step %d: checkpoint saved in %.1f s", loop.step, seconds)
         self.world.beats.begin(Phase.TRAIN)
-        self._look_at_time(time.monotonic() - start)
+        self._look_at_time(seconds)
 
     def _look_at_time(self, seconds: float) -> None:
         if self.is_first and self.world.is_writer and seconds > self.config.stop.grace_s / 2:

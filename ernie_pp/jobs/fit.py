@@ -13,10 +13,11 @@ import numpy as np
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.errors import RunError
 from ernie_pp.export.check import save_batches
-from ernie_pp.jobs.best_model import find_checkpoint, stands_in
 from ernie_pp.jobs.bundling import pick_check_rows
-from ernie_pp.jobs.checkpoints import Saver, read_loop, restore
+from ernie_pp.jobs.checkpoints import Saver
+from ernie_pp.jobs.going_on import go_on
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split
@@ -27,7 +28,7 @@ from ernie_pp.parallel.beats import Phase
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
-from ernie_pp.training.checkpoint.saved import Checkpoint, open_checkpoint
+from ernie_pp.training.checkpoint.saved import Checkpoint
 from ernie_pp.training.logits import Pass, compute_logits
 from ernie_pp.training.loop import Course, Hooks, train
 from ernie_pp.training.loop_state import BestSoFar, LoopState
@@ -37,6 +38,7 @@ from ernie_pp.training.run_folder import RunFolder
 from ernie_pp.training.stops import Stops
 
 LOG = logging.getLogger("ernie_pp")
+_MAX_NOT_KEPT = 2  # in a row
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ class Fit:
     ) -> None:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
         self.model, self.engine = model, engine
-        self.stops = Stops(world.control)
+        self.stops, self.num_not_kept = Stops(world.control), 0
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """Of the whole model's weights."""
+        return self.model.shapes
 
     def run(self, record: Record, start: Checkpoint | None) -> Outcome:
         """The best dev evaluation; its model stands in best/. `start` is the checkpoint that the run goes on from."""
@@ -87,10 +94,10 @@ class Fit:
             self.config,
             self.prepared.tokenizer.pad_id,
             stops=self.stops,
-            start=LoopState() if start is None else self._go_on(start),
+            start=LoopState() if start is None else go_on(self, start),
             beats=self.world.beats,
         )
-        hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self._keep)
+        hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self.keep)
         if self.config.checkpoint.enabled:
             saver = Saver(self.config, self.prepared, engine=self.engine, folder=self.folder, world=self.world)
             hooks = replace(hooks, save=saver.save)
@@ -109,35 +116,37 @@ class Fit:
         """Give the engine the weights in best/."""
         self.engine.load_weights(load_classifier(self.folder.best).state() if self.world.is_writer else {})
 
-    def _go_on(self, start: Checkpoint) -> LoopState:
-        """Where the checkpoint's run stood; the engine is put there, and best/ holds the best model up to there."""
-        loop = read_loop(start)
-        if loop.best is not None and not self._bring_back(loop.best, start):
-            LOG.warning("the best model, of step %d, is gone: the best is looked for anew from here", loop.best.step)
-            loop = loop.model_copy(update={"best": None, "num_worse": 0})
-        restore(start, self.engine)
-        LOG.info("resumed from %s: %d steps are done", start.folder, loop.step)
-        return loop
+    def measure(self, step: int) -> Outcome:
+        """The evaluation of the engine's present model on dev."""
+        task, dev = self.prepared.task, self.prepared.splits["dev"]
+        logits = self.logits(dev)
+        decoding = task.settle_decoding(logits, dev.targets)
+        evaluation = task.measure(logits, dev.targets, decoding)
+        return Outcome(step, evaluation.values[task.best_metric()], logits, decoding, evaluation)
 
-    def _bring_back(self, best: BestSoFar, start: Checkpoint) -> bool:
-        """Whether best/ holds the model of `best`, made again from its checkpoint where it does not."""
-        said = b""
+    def keep(self, best: Outcome) -> bool:
+        """Save the engine's present model in best/; False where there is no room, RunError the second time in a row.
+
+        All ranks hear of it alike.
+        """
+        weights, failure = self.engine.weights(), b""
         if self.world.is_writer:
-            is_there = stands_in(self.folder.best, best)
-            source = None if is_there else find_checkpoint(best, start)
-            said = b"there" if is_there else b"" if source is None else str(source.folder).encode()
-        said = self.world.control.broadcast(said)
-        if said in (b"", b"there"):
-            return bool(said)
-        source = open_checkpoint(Path(said.decode()), verify=False)
-        self.engine.load_weights(source.read_weights(self.model.shapes) if self.world.is_writer else {})
-        self._keep(self._measure(best.step))
-        return True
+            try:
+                self._save_best(best, weights)
+            except RunError as error:
+                failure = str(error).encode()
+        failure = self.world.control.broadcast(failure).decode()
+        self.num_not_kept = self.num_not_kept + 1 if failure else 0
+        if self.num_not_kept >= _MAX_NOT_KEPT:
+            raise RunError(str(self.folder.best), f"was not saved twice in a row: {failure}", "Make room, and go on.")
+        if failure and self.world.is_writer:
+            LOG.warning("the model of step %d is not kept as the best: %s", best.step, failure)
+        return not failure
 
     def _recall(self, best: BestSoFar) -> Outcome:
         """The best evaluation once more: an earlier process has made it."""
         self.load_best()
-        return self._measure(best.step)
+        return self.measure(best.step)
 
     def _between(self) -> None:
         self.world.beats.beat()
@@ -145,30 +154,19 @@ class Fit:
             self.stops.check()
 
     def _evaluate(self, record: Record, step: int) -> Outcome:
-        outcome, name = self._measure(step), self.prepared.task.best_metric()
+        outcome, name = self.measure(step), self.prepared.task.best_metric()
         record.write("evaluate", step, {"split": "dev", **outcome.evaluation.values})
         LOG.info("step %d: dev %s %.4f", step, name, outcome.value)
         return outcome
 
-    def _measure(self, step: int) -> Outcome:
-        task, dev = self.prepared.task, self.prepared.splits["dev"]
-        logits = self.logits(dev)
-        decoding = task.settle_decoding(logits, dev.targets)
-        evaluation = task.measure(logits, dev.targets, decoding)
-        return Outcome(step, evaluation.values[task.best_metric()], logits, decoding, evaluation)
-
-    def _keep(self, best: Outcome) -> None:
-        weights = self.engine.weights()
-        if not self.world.is_writer:
-            return
-        task = self.prepared.task
+    def _save_best(self, best: Outcome, weights: Mapping[str, np.ndarray]) -> None:
+        config, task = self.config, self.prepared.task
+        dev = best.evaluation.to_json()
         save_model_folder(
             self.folder.best,
             weights=weights,
             config=paddlenlp_config(self.model.stack, labels=task.label_names),
-            settings=build_model_settings(
-                self.config, task, decoding=best.decoding, step=best.step, dev=best.evaluation.to_json()
-            ),
+            settings=build_model_settings(config, task, decoding=best.decoding, step=best.step, dev=dev),
             save_extras=self._save_extras,
         )
 

@@ -9,6 +9,7 @@ from typing import Generic
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import RunError
 from ernie_pp.parallel.beats import Beats
 from ernie_pp.parallel.engine import Engine, StepResult
 from ernie_pp.progress import Tracker, track
@@ -27,11 +28,11 @@ class Hooks(Generic[Kind]):
     """What the loop calls.
 
     `evaluate(step)` measures the model, and may raise Stopped on every rank alike; `keep(outcome)` saves the model as
-    the best so far; `save(state)` makes a checkpoint.
+    the best so far, and says whether it could; `save(state)` makes a checkpoint.
     """
 
     evaluate: Callable[[int], Kind]
-    keep: Callable[[Kind], None]
+    keep: Callable[[Kind], bool]
     save: Callable[[LoopState], None] = lambda state: None
 
 
@@ -69,7 +70,8 @@ def train(engine: Engine, course: Course, *, hooks: Hooks[Kind], record: Record)
             stopped_by = stop.number
     if stopped_by:
         course.stops.act(stopped_by)
-    assert loop.selection.best is not None, "the last step is evaluated"
+    if loop.selection.best is None:
+        raise RunError("training", "has ended, and no model could be saved", "Make room on the disk, and go on.")
     return Best(loop.selection.best, loop.selection.outcome)
 
 
@@ -155,9 +157,11 @@ class _Loop(Generic[Kind]):
         if self.is_last:
             self.updates.check(self.step)
         outcome = self.hooks.evaluate(self.step)
-        is_better = self.selection.is_better(outcome)
+        is_better = self.selection.is_better(outcome) and self.hooks.keep(outcome)
         if is_better:
-            self.hooks.keep(outcome)
+            self.selection.take(outcome)
+        else:
+            self.selection.pass_over()
         self.is_evaluated = True
         if self.selection.is_over:
             self.updates.check(self.step)

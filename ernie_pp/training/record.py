@@ -14,6 +14,7 @@ from typing import Protocol
 
 from ernie_pp.durable import told_as_unwritable, write_text
 from ernie_pp.training.home import scratch_home
+from ernie_pp.training.waiting_lines import WaitingLines
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -47,15 +48,16 @@ class NoRecord:
 
 
 class RunRecord:
-    """Open log files of one run; use as a context manager."""
+    """Open log files of one run; use as a context manager.
+
+    A full disk does not end a training: lines of log.jsonl wait until there is room, VisualDL goes without.
+    """
 
     def __init__(self, log: Path, visualdl: Path, *, history: Sequence[dict] = ()) -> None:
         """`history` are the lines of an earlier process that stay: both logs begin with them."""
-        self._path = log
         self.history: list[dict] = list(history)
         write_text(log, "".join(map(_as_text, history)))
-        with told_as_unwritable(log):
-            self._file = open(log, "a", encoding="utf-8")  # noqa: SIM115 (closed in __exit__)
+        self._lines = WaitingLines(log)
         with told_as_unwritable(visualdl):
             shutil.rmtree(visualdl, ignore_errors=True)
             self._scalars = _open_scalars(visualdl)
@@ -66,11 +68,8 @@ class RunRecord:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Every line was flushed: what a full disk has refused was told when it was written.
-        with contextlib.suppress(OSError):
-            self._file.close()
-        with contextlib.suppress(OSError):
-            self._scalars.close()
+        self._lines.close()
+        self._close_scalars()
 
     def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
         """One line: kind ("train" or "evaluate"), step, time and the values; numbers become VisualDL scalars too.
@@ -80,17 +79,24 @@ class RunRecord:
         line = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
         line = {name: value if _is_writable(value) else None for name, value in line.items()}
         self.history.append(line)
-        with told_as_unwritable(self._path):
-            self._file.write(_as_text(line))
-            self._file.flush()
-        with told_as_unwritable(self._path.parent):
+        self._lines.write(_as_text(line))
+        try:
             self._add_scalars(line)
+        except OSError as error:
+            LOG.warning("VisualDL's log cannot be written: %s; the run goes on without it", error.strerror or error)
+            self._close_scalars()
 
     def _add_scalars(self, line: Mapping) -> None:
         for name, value in line.items():
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if is_number and name not in ("step", "time"):
+            if self._scalars is not None and is_number and name not in ("step", "time"):
                 self._scalars.add_scalar(tag=f"{line['kind']}/{name}", step=line["step"], value=float(value))
+
+    def _close_scalars(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._scalars is not None:
+                self._scalars.close()
+        self._scalars = None
 
 
 def read_history(log: Path, *, step: int, is_evaluated: bool) -> list[dict]:

@@ -59,7 +59,7 @@ class RunFolder:
             raise RunError(str(self.root), what, "Give the output_dir of a run.")
         if not self.best.is_dir():
             what = "has no best/: the run ended before its first evaluation"
-            raise RunError(str(self.root), what, "Run it again (overwrite=true).")
+            raise RunError(str(self.root), what, "Run it again: it goes on.")
 
     def has_results(self) -> bool:
         """Whether an earlier run has left something here."""

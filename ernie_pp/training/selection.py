@@ -38,16 +38,20 @@ class Selection(Generic[Kind]):
         return self.patience is not None and self.num_worse >= self.patience
 
     def is_better(self, outcome: Kind) -> bool:
-        """Whether it is the best so far, which is noted; NumericError where its value is no number."""
+        """Whether it is the best so far; NumericError where its value is no number."""
         if math.isnan(outcome.value):
             what = "the metric of the best checkpoint is not a number"
             where = f"evaluation at step {outcome.step}"
             raise NumericError(where, what, "Lower train.learning_rate, or check the dev rows.")
-        if self.best is not None and outcome.value <= self.best.value:
-            self.num_worse += 1
-            return False
+        return self.best is None or outcome.value > self.best.value
+
+    def take(self, outcome: Kind) -> None:
+        """It is the best from now on."""
         self.best, self.outcome, self.num_worse = BestSoFar(step=outcome.step, value=float(outcome.value)), outcome, 0
-        return True
+
+    def pass_over(self) -> None:
+        """One more evaluation that is not the best."""
+        self.num_worse += 1
 
 
 class Updates:

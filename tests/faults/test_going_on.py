@@ -9,6 +9,7 @@ import time
 import long_run
 import pytest
 import sample_run
+from grid_run import GridRun
 from injection import write_injection
 
 from ernie_pp.training.checkpoint.choose import choose_newest
@@ -103,7 +104,7 @@ def test_a_rank_that_takes_longer_than_gloo_waits_ends_no_run(tmp_path):
         folder = tmp_path / str(number)
         config = sample_run.write_sample(folder)
         path = write_injection(folder, SLEEP.format(module=module, name=name))
-        runs.append((folder, time.monotonic(), long_run.start(config, *words, path=path)))
+        runs.append((folder, time.monotonic(), GridRun(config, *words, path=path)))
     for folder, begin, run in runs:
         long_run.finish(run)
         assert time.monotonic() - begin > 40

@@ -1,6 +1,7 @@
 """A full disk ends a run by one message, and the older model stays whole."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from safetensors import SafetensorError
 
 from ernie_pp.errors import RunError
-from ernie_pp.training import model_folder, record
+from ernie_pp.training import model_folder, record, waiting_lines
 from ernie_pp.training.model_folder import save_model_folder
 from ernie_pp.training.record import RunRecord
 
@@ -39,23 +40,44 @@ def test_weights_that_find_no_room_leave_the_older_model(tmp_path, monkeypatch, 
     assert [path.name for path in tmp_path.iterdir()] == ["best"]
 
 
-class _Full:
-    """An open file, or VisualDL's writer, on a full disk."""
-
-    def write(self, *_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    add_scalar = close = flush = write
+def _full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("part", ["_file", "_scalars"])
-def test_a_log_that_finds_no_room_ends_in_one_message(tmp_path, part):
-    with (
-        pytest.raises(RunError, match="cannot be written: No space left"),
-        RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl") as lines,
-    ):
-        setattr(lines, part, _Full())
+def test_log_lines_wait_while_there_is_no_room(tmp_path, monkeypatch, caplog):
+    with RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl") as lines:
         lines.write("train", 1, {"loss": 1.0})
+        with monkeypatch.context() as full:
+            full.setattr(waiting_lines.os, "write", _full)
+            lines.write("train", 2, {"loss": 2.0})
+            lines.write("train", 3, {"loss": 3.0})
+        lines.write("train", 4, {"loss": 4.0})
+    found = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert found == lines.history and [line["step"] for line in found] == [1, 2, 3, 4]
+    assert caplog.text.count("log.jsonl cannot be written: No space left on device; its lines wait") == 1
+
+
+def test_half_a_line_that_found_room_is_made_whole_later(tmp_path, monkeypatch):
+    lines, write = waiting_lines.WaitingLines(tmp_path / "log"), os.write
+    answers = iter([lambda *given: write(given[0], given[1][:3]), _full])
+    with monkeypatch.context() as full:
+        full.setattr(waiting_lines.os, "write", lambda *given: next(answers)(*given))
+        lines.write("first\n")
+    lines.write("second\n")
+    lines.close()
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "first\nsecond\n"
+
+
+def test_scalars_that_find_no_room_are_done_without(tmp_path, caplog):
+    class Full:
+        add_scalar = close = _full
+
+    with RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl") as lines:
+        lines._scalars = Full()
+        for step in (1, 2):
+            lines.write("train", step, {"loss": 1.0})
+    assert caplog.text.count("VisualDL's log cannot be written: No space left") == 1
+    assert len((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
 def test_a_home_that_cannot_be_written_keeps_no_run_from_its_log(tmp_path):
@@ -73,6 +95,6 @@ with RunRecord(Path({str(tmp_path)!r}, "log.jsonl"), Path({str(tmp_path)!r}, "vd
 def test_a_log_that_cannot_be_opened_is_told(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="cannot be written"):
         RunRecord(tmp_path / "none" / "log.jsonl", tmp_path / "vdl")
-    monkeypatch.setattr(record, "_open_scalars", _Full().write)
+    monkeypatch.setattr(record, "_open_scalars", _full)
     with pytest.raises(RunError, match="vdl\n  cannot be written"):
         RunRecord(tmp_path / "log.jsonl", tmp_path / "vdl")

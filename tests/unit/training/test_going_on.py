@@ -46,7 +46,7 @@ class Run:
             self.did.append(("evaluate", step))
             return Outcome(step, VALUES[step // 2 % len(VALUES)])
 
-        hooks = Hooks(evaluate, lambda outcome: self.did.append(("keep", outcome.step)), self.saved.append)
+        hooks = Hooks(evaluate, lambda outcome: not self.did.append(("keep", outcome.step)), self.saved.append)
         return train(self, course, hooks=hooks, record=self).found.step
 
     def train_step(self, micro_batches, *, step, stop_signal=no_stop):

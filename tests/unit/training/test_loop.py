@@ -9,7 +9,7 @@ import pytest
 
 from ernie_pp.config import RunConfig, TrainConfig
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.errors import NumericError
+from ernie_pp.errors import NumericError, RunError
 from ernie_pp.parallel.control import Alone
 from ernie_pp.parallel.engine import StepResult, no_stop
 from ernie_pp.parallel.stopwatch import RankTimes
@@ -81,7 +81,7 @@ def _train(values=None, losses=None, rows=None, **settings):
     config = RunConfig(
         task="cls", output_dir="unused", train=TrainConfig(**{"batch_size": 5, "log_every": 3, **settings})
     )
-    hooks = Hooks(evaluate, lambda outcome: kept.append(outcome.step))
+    hooks = Hooks(evaluate, lambda outcome: not kept.append(outcome.step))
     course = Course(rows or _rows(), config, 0, Stops(Alone()))
     best = train(engine, course, hooks=hooks, record=record)
     assert best.outcome == Outcome(best.found.step, best.found.value)
@@ -250,3 +250,18 @@ def test_record_lines_are_json_and_scalars_whatever_the_numbers(tmp_path):
     assert (lines[0]["loss"], lines[0]["grad_norm"], lines[0]["learning_rate"]) == (None, None, 0.1)
     assert (lines[1]["kind"], lines[1]["split"], lines[1]["step"]) == ("evaluate", "dev", 1)
     assert list((tmp_path / "vdl").iterdir())
+
+
+def test_a_model_that_could_not_be_kept_is_not_the_best():
+    def keep(outcome):
+        return outcome.step not in (1, 3)
+
+    values = iter([0.5, 0.4, 0.9, 0.6])
+    config = RunConfig(task="cls", output_dir="unused", train=TrainConfig(batch_size=5, max_steps=4, eval_every=1))
+    hooks = Hooks(lambda step: Outcome(step, next(values)), keep)
+    best = train(Engine(), Course(_rows(), config, 0, Stops(Alone())), hooks=hooks, record=Record())
+    assert (best.found.step, best.found.value) == (4, 0.6)
+    with pytest.raises(RunError, match="no model could be saved"):
+        values = iter([0.5] * 4)
+        hooks = Hooks(hooks.evaluate, lambda _: False)
+        train(Engine(), Course(_rows(), config, 0, Stops(Alone())), hooks=hooks, record=Record())
