@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import paddle
 
@@ -12,13 +13,14 @@ from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.statistics import describe_lengths, describe_split
 from ernie_pp.jobs.device import set_device
+from ernie_pp.jobs.disk import describe_disk
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.memory import estimate_memory
 from ernie_pp.jobs.overlap import FLATTERS, find_overlaps
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.splits import Split, unknown_rate
 from ernie_pp.models.ernie import model_values
-from ernie_pp.training.loop import plan_length
+from ernie_pp.training.position import plan_length
 
 MAX_LABELS_SHOWN, MAX_FAULTS_SHOWN = 20, 20
 
@@ -102,6 +104,7 @@ def _training_block(config: RunConfig, prepared: Prepared) -> str:
             "Training",
             f"  {'steps':18} {length.num_steps} ({length.steps_per_epoch} an epoch)",
             f"  {'memory, about':18} {_memory(config, prepared)}",
+            f"  {'disk, at most':18} {describe_disk(_values(config, prepared), config)}",
         ]
     )
 
@@ -110,6 +113,10 @@ def _memory(config: RunConfig, prepared: Prepared) -> str:
     if set_device(config.device) == "gpu":
         total = paddle.device.cuda.get_device_properties().total_memory
         return f"not estimated for a GPU; this one has {total / 2**30:.2f} GiB"
-    tokenizer, rows = prepared.tokenizer, prepared.splits["train"].rows
-    values = model_values(config.model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id)
-    return str(estimate_memory(values, config.train, lengths=rows.lengths))
+    lengths = prepared.splits["train"].rows.lengths
+    return str(estimate_memory(_values(config, prepared), config.train, lengths=lengths))
+
+
+def _values(config: RunConfig, prepared: Prepared) -> dict[str, Any]:
+    tokenizer = prepared.tokenizer
+    return model_values(config.model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id)

@@ -34,3 +34,13 @@ def test_overflow_skips_the_update_and_lowers_the_scale_without_giving_up(make_e
         assert engine.train_step(cut([12]), step=step).is_skipped
     assert engine.parts.casting.scale == 2.0**135
     assert all(np.array_equal(before[name], value) for name, value in engine.state().weights.items())
+
+
+def test_a_resumed_run_goes_on_with_its_scale_and_its_count_of_bad_steps(make_engine, cut):
+    engine = scaled(make_engine(), 2.0**140)
+    for step in range(3):
+        engine.train_step(cut([12]), step=step)
+    resumed = scaled(make_engine(), 2.0**15)
+    resumed.load_state(engine.state())
+    assert resumed.parts.casting.scale == 2.0**137
+    assert (resumed.skipped.count, resumed.skipped.in_a_row) == (3, 0)
