@@ -13,7 +13,6 @@ from ernie_pp.jobs.ranks import grid_of
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.own_watch import watch_over
 from ernie_pp.parallel.place import Place
-from ernie_pp.parallel.same_run import check_same_run
 from ernie_pp.parallel.world import World
 
 # What another machine of the same run may have otherwise.
@@ -25,9 +24,7 @@ def open_run(place: Place, config: RunConfig, *, is_cpu: bool) -> World:
 
     RunError where the ranks that met are not of one run. Without our launcher this process watches over itself.
     """
-    world = open_world(place, config.parallel, is_cpu=is_cpu)
-    if place.num_ranks > 1:
-        check_same_run(world.control, settings_of_run(config))
+    world = join_world(grid_of(config.parallel), place, is_cpu=is_cpu, settings=settings_of_run(config))
     if place.kind == "paddle":
         watch_over(world.beats, rank=world.rank, stall_s=config.stop.stall_s)
     return world

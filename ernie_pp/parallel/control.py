@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import selectors
+import socket
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -68,15 +69,24 @@ class Alone:
         """There is no connection."""
 
 
-def open_star(rank: int, num_ranks: int, *, address: str, nonce: str, limit_s: float = 300.0) -> Control:
+def open_star(
+    rank: int,
+    num_ranks: int,
+    *,
+    address: str,
+    nonce: str,
+    limit_s: float = 300.0,
+    listener: socket.socket | None = None,
+) -> Control:
     """Connect all ranks of a run; `address` is where rank 0 listens, `nonce` is known to this run's ranks alone.
 
+    `listener` is rank 0's, where it listens there already.
     RunError where they have not all come after `limit_s`.
     """
     if num_ranks == 1:
         return Alone()
     meeting = Meeting(address, num_ranks, nonce, limit_s)
-    links = welcome_peers(meeting) if rank == 0 else {0: join_peers(meeting, rank=rank)}
+    links = welcome_peers(meeting, listener=listener) if rank == 0 else {0: join_peers(meeting, rank=rank)}
     return Star(rank, num_ranks, links)
 
 

@@ -6,6 +6,8 @@ import contextlib
 import io
 import os
 import secrets
+import socket
+from collections.abc import Mapping
 from typing import Any
 
 import paddle.distributed as dist
@@ -17,7 +19,7 @@ from ernie_pp.parallel.control import Control, open_star
 from ernie_pp.parallel.gloo import set_up_gloo
 from ernie_pp.parallel.peers import check_port_free
 from ernie_pp.parallel.place import Place
-from ernie_pp.parallel.ports import free_port
+from ernie_pp.parallel.same_run import check_same_run
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
 
@@ -30,19 +32,18 @@ _ENDPOINT, _MASTER = "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER"
 _KEY = "ernie_pp/control"
 
 
-def join_world(grid: Grid, place: Place, *, is_cpu: bool) -> World:
-    """The world of this process; all ranks call this, after Paddle was told its device."""
+def join_world(grid: Grid, place: Place, *, is_cpu: bool, settings: Mapping[str, str] | None = None) -> World:
+    """The world of this process; all ranks call this, after Paddle was told its device.
+
+    RunError on all of them, before Paddle connects anything, where `settings` are not the same on all.
+    """
     if place.num_ranks == 1:
         return World(is_cpu=is_cpu)
     host = _own_host(place)
-    if place.kind == "ours":
-        control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
-        if place.rank == 0:
-            check_port_free(int(os.environ[_MASTER].rpartition(":")[2]))  # Paddle's store would abort the process
-        _init_paddle(grid, host=host, is_cpu=is_cpu)
-    else:
-        _init_paddle(grid, host=host, is_cpu=is_cpu)
-        control = _agree_on_control(place, host)
+    control = _open_control(place, host)
+    if settings is not None:
+        check_same_run(control, settings)
+    _init_paddle(grid, host=host, is_cpu=is_cpu)
     assert dist.get_rank() == control.rank, "Paddle and we count the ranks alike"
     group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
     beats = Beats(beat_path(place.records, place.rank) if place.records is not None else None)
@@ -65,13 +66,24 @@ def _init_paddle(grid: Grid, *, host: str, is_cpu: bool) -> None:
         fleet.init(is_collective=True, strategy=_strategy(grid), log_level="WARNING")
 
 
+def _open_control(place: Place, host: str) -> Control:
+    if place.kind == "paddle":
+        return _agree_on_control(place, host)
+    control = open_star(place.rank, place.num_ranks, address=place.address, nonce=place.nonce)
+    if place.rank == 0:
+        check_port_free(int(os.environ[_MASTER].rpartition(":")[2]))  # Paddle's store would abort the process
+    return control
+
+
 def _agree_on_control(place: Place, host: str) -> Control:
     """Under another launcher: rank 0 says in Paddle's store where it listens."""
     store = core.create_or_get_global_tcp_store()
+    listener = None
     if place.rank == 0:
-        store.set(_KEY, f"{host}:{free_port(host)} {secrets.token_hex(32)}")
+        listener = socket.create_server((host, 0))
+        store.set(_KEY, f"{host}:{listener.getsockname()[1]} {secrets.token_hex(32)}")
     address, nonce = bytes(store.get(_KEY)).decode().split()
-    return open_star(place.rank, place.num_ranks, address=address, nonce=nonce)
+    return open_star(place.rank, place.num_ranks, address=address, nonce=nonce, listener=listener)
 
 
 def _strategy(grid: Grid) -> Any:

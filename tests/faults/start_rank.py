@@ -16,14 +16,13 @@ from paddle.distributed import fleet
 from ernie_pp.errors import ErniePPError
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.place import find_place
-from ernie_pp.parallel.same_run import check_same_run
 from ernie_pp.parallel.topology import Grid
 
 
 def _join(job):
     """The sums of the ranks' numbers over all, over this stage's replicas and over this replica's stages."""
-    world = join_world(Grid(job["stages"], job["replicas"]), find_place(os.environ), is_cpu=True)
-    check_same_run(world.control, job["settings"])
+    grid, place = Grid(job["stages"], job["replicas"]), find_place(os.environ)
+    world = join_world(grid, place, is_cpu=True, settings=job["settings"])
     total = float(world.control.sum(np.array([job["number"]]))[0])
     groups = fleet.get_hybrid_communicate_group()
     sums = [_sum(job["number"], group) for group in (world.replica_group, groups.get_pipe_parallel_group())]

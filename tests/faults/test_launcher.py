@@ -1,6 +1,7 @@
 """A run of several processes that is hit: the true cause is told, its code returned, and nobody is left."""
 
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -277,6 +278,9 @@ def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
     assert last.startswith("no rank made progress for") and "Traceback" not in errors
     assert "in never_comes\n" in stack_path(tmp_path / "run" / "ranks", 1).read_text()
     assert [path for path in (tmp_path / "run").rglob("*") if path.is_file() and _holds(path, hit.mark)] == []
+    folder = tmp_path / "run" / "ranks"
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
 
 def _holds(path: Path, words: str) -> bool:

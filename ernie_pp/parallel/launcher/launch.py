@@ -10,14 +10,16 @@ from __future__ import annotations
 import logging
 import signal
 import time
+from dataclasses import dataclass
 
 from ernie_pp.errors import RanksFailed
+from ernie_pp.parallel.beats import Beat
 from ernie_pp.parallel.launcher.guard import guarded
 from ernie_pp.parallel.launcher.rank_files import clear_folder, drop_signs
 from ernie_pp.parallel.launcher.rank_processes import LOOK_EVERY_S, Launch, RankProcesses
 from ernie_pp.parallel.launcher.stop_notes import StopNotes, noted_stops
 from ernie_pp.parallel.launcher.telling import tell_failure, tell_stall
-from ernie_pp.parallel.launcher.verdict import find_failed_stop, left_too_early, lost_a_port
+from ernie_pp.parallel.launcher.verdict import RankEnd, find_failed_stop, is_own_failure, left_too_early, lost_a_port
 from ernie_pp.parallel.ports import reserved_ports
 from ernie_pp.parallel.stall import LOOK_EVERY_S as LOOK_AT_BEATS_EVERY_S
 from ernie_pp.parallel.stall import Stall, Watch, find_stall
@@ -45,36 +47,60 @@ def launch(run: Launch) -> None:
             LOG.warning("%s; starting once more on other ports", failure)
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """What was seen of the ranks before those that still lived were told to end."""
+
+    stall: Stall | None
+    ends: list[RankEnd]
+    stacks: list[int]  # the ranks that wrote theirs
+    beats: dict[int, Beat | None]
+    has_joined: bool
+
+
 def _run_once(run: Launch, stops: StopNotes) -> RanksFailed | None:
     """None when all went well, a failure where other ports may help; any other one is raised."""
     clear_folder(run.folder)
     with reserved_ports(run.grid.num_ranks + 2) as ports, guarded() as guard:
-        ranks, stacks = RankProcesses(run, guard), []
+        ranks = RankProcesses(run, guard)
         try:
             ranks.start(ports, stops)
-            stall = _wait(ranks, stops)
-            ends = ranks.ends()
-            if stall is not None or (ranks.living and not any(end.is_cause for end in ends) and not stops.count):
-                stacks = ranks.ask_for_stacks()
-            joined, last_beats = ranks.has_joined(), ranks.beats()
+            outcome = _watch(ranks, stops)
         finally:
             late = ranks.end_all(grace_s=run.grace_s if stops.count else FAILURE_GRACE_S, stops=stops)
             drop_signs(run.folder, range(run.grid.num_ranks))
-    if stops.count:
-        return _stopped(run, ranks, stops, late)
-    if stall is not None:
-        raise tell_stall(run, stall, last_beats, stacks=stacks)
-    if not any(end.code for end in ends) and len(ends) == run.grid.num_ranks:
+    if not stops.count:
+        return _judge(run, outcome)
+    failed = [end for end in outcome.ends if is_own_failure(end, stops.numbers)]
+    if failed:
+        raise tell_failure(run, failed, stacks=[])
+    return _stopped(ranks, stops, late)
+
+
+def _watch(ranks: RankProcesses, stops: StopNotes) -> _Outcome:
+    stall = _wait(ranks, stops)
+    ends, stacks = ranks.ends(), []
+    # Ranks that only lost others, and nobody who says why: what do the living ones do?
+    is_unexplained = ranks.living and not any(end.is_cause for end in ends) and not stops.count
+    if stall is not None or is_unexplained:
+        stacks = ranks.ask_for_stacks()
+    return _Outcome(stall, ends, stacks, ranks.beats(), ranks.has_joined())
+
+
+def _judge(run: Launch, outcome: _Outcome) -> RanksFailed | None:
+    if outcome.stall is not None:
+        raise tell_stall(run, outcome.stall, outcome.beats, stacks=outcome.stacks)
+    if len(outcome.ends) == run.grid.num_ranks and not any(end.code for end in outcome.ends):
         return None
-    failure = tell_failure(run, ends, stacks=stacks)
-    if joined or not lost_a_port(ends):
+    failure = tell_failure(run, outcome.ends, stacks=outcome.stacks)
+    if outcome.has_joined or not lost_a_port(outcome.ends):
         raise failure
     return failure
 
 
-def _stopped(run: Launch, ranks: RankProcesses, stops: StopNotes, late: list[int]) -> None:
+def _stopped(ranks: RankProcesses, stops: StopNotes, late: list[int]) -> None:
     """What a stop signal has led to: nothing where all ranks had just ended well."""
-    ends = ranks.ends()
+    run, ends = ranks.run, ranks.ends()
     if len(ends) == run.grid.num_ranks and not any(end.code for end in ends):
         return
     failed = find_failed_stop(ends)

@@ -82,6 +82,12 @@ def lost_a_port(ends: Sequence[RankEnd]) -> bool:
     return any(end.code == -signal.SIGABRT or (end.record is not None and end.record.is_port_taken) for end in ends)
 
 
+def is_own_failure(end: RankEnd, signals: Sequence[int]) -> bool:
+    """Whether a rank that ended just before a run was stopped had failed; a scheduler may signal the ranks as well."""
+    was_signalled = any(end.code in (-number, 128 + number) for number in signals)
+    return end.code != 0 and end.is_cause and not was_signalled
+
+
 def find_failed_stop(ends: Sequence[RankEnd]) -> RankEnd | None:
     """Of ranks that were told to stop: the first to end, where it failed by itself, so that nothing was saved."""
     first = min(ends, key=lambda end: end.record.time if end.record is not None else end.time, default=None)

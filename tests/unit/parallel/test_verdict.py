@@ -4,7 +4,14 @@ import pytest
 
 from ernie_pp.errors import PeerLost
 from ernie_pp.parallel.beats import Beat, Phase
-from ernie_pp.parallel.launcher.verdict import RankEnd, find_failed_stop, judge, left_too_early, lost_a_port
+from ernie_pp.parallel.launcher.verdict import (
+    RankEnd,
+    find_failed_stop,
+    is_own_failure,
+    judge,
+    left_too_early,
+    lost_a_port,
+)
 from ernie_pp.parallel.peers import PortTaken
 from ernie_pp.parallel.rank_record import RankRecord, build_record, read_record, write_record
 
@@ -92,3 +99,18 @@ def test_a_taken_port_is_known_by_the_record_or_by_the_abort_of_a_store(tmp_path
 def test_a_failure_while_the_ranks_stop_is_one_when_it_came_first(ends, failed):
     found = find_failed_stop(ends)
     assert (found.rank if found is not None else None) == failed
+
+
+@pytest.mark.parametrize(
+    "end, is_own",
+    [
+        (RankEnd(1, -9, 1.0), True),
+        (_end(1, 1, 1.0, secondary=False), True),
+        (_end(1, 75, 1.0, secondary=True), False),
+        (RankEnd(1, 143, 1.0), False),
+        (RankEnd(1, -15, 1.0), False),
+        (RankEnd(1, 0, 1.0), False),
+    ],
+)
+def test_a_failure_just_before_a_stop_is_not_taken_for_the_stop(end, is_own):
+    assert is_own_failure(end, [15]) is is_own
