@@ -235,6 +235,7 @@ def test_a_port_that_is_taken_meanwhile_starts_the_ranks_once_more_on_others(tmp
     assert len(set(_tries(tmp_path))) == times + 1
     warnings = [record.getMessage() for record in caplog.records if "starting once more on other ports" in record.msg]
     assert len(warnings) == times and "\n" not in warnings[0]
+    assert f"{_tries(tmp_path)[0]} cannot be listened on: Address already in use" in warnings[0]
 
 
 def test_ports_that_are_taken_every_time_end_the_run_with_a_clear_line(tmp_path):
@@ -285,3 +286,25 @@ def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
 
 def _holds(path: Path, words: str) -> bool:
     return words.encode() in path.read_bytes()
+
+
+# The first time rank 0 starts, somebody else listens where Paddle's store was to.
+THIEF = """
+import os, pathlib, socket
+marker = pathlib.Path(__file__).with_name("taken")
+if os.environ.get("ERNIE_PP_RANK") == "0" and not marker.exists():
+    marker.touch()
+    host, _, port = os.environ["PADDLE_MASTER"].rpartition(":")
+    thief = socket.create_server((host, int(port)))
+"""
+
+
+def test_a_real_run_whose_port_is_taken_starts_once_more_and_ends_well(tmp_path):
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "sitecustomize.py").write_text(THIEF)
+    words = ("parallel.stages=2", "train.max_steps=2", "export.enabled=false")
+    hit = GridRun(sample_run.write_sample(tmp_path), *words, path=str(tmp_path / "first"))
+    errors, _ = hit.end()
+    assert hit.process.returncode == 0, errors
+    assert errors.count("starting once more on other ports") == 1
+    assert (tmp_path / "run" / "metrics.json").is_file()

@@ -30,6 +30,7 @@ SURFACE_S = 1.0
 # After a failure nobody can save any more: a rank ends by itself as soon as it misses another.
 FAILURE_GRACE_S = 3.0
 _TRIES = 3
+_LONGEST_REASON = 200
 
 
 def launch(run: Launch) -> None:
@@ -44,7 +45,8 @@ def launch(run: Launch) -> None:
                 return
             if not tries_left:
                 raise RanksFailed(f"{failure}: {_TRIES} times", messages=failure.messages, exit_code=1)
-            LOG.warning("%s; starting once more on other ports", failure)
+            why = " ".join(" ".join(failure.messages[:1]).split())[:_LONGEST_REASON]
+            LOG.warning("%s: %s; starting once more on other ports", failure, why or "no word of it")
 
 
 @dataclass(frozen=True)

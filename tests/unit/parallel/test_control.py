@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from ernie_pp.errors import PeerLost, RunError
 from ernie_pp.parallel import frames
 from ernie_pp.parallel.control import Alone, open_star
+from ernie_pp.parallel.peers import PortTaken, check_port_free
 
 
 def _free_address():
@@ -236,6 +237,14 @@ def test_a_port_that_is_taken_is_named():
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(RunError, match=f"{address}\n  cannot be listened on"):
             open_star(0, 2, address=address, nonce="x")
+
+
+def test_a_port_is_looked_at_without_listening_on_it():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(PortTaken, match=f"port {port}\n  cannot be listened on: Address already in use"):
+            check_port_free(port)
+    check_port_free(port)
 
 
 def test_rank_0_listens_on_the_given_address_only():
