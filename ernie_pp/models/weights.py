@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,10 +95,15 @@ def _shard_names(path: Path) -> list[str]:
         raise ModelError(str(path), f"not a readable index: {error!r}", "Get the file again.") from error
     for name in names:
         is_name = isinstance(name, str) and Path(name).name == name and _is_utf8(name)
-        if not is_name or (path.parent / name).is_symlink():
+        if not is_name or _is_odd_file(path.parent / name):
             what = f"names the file {name!a}, a plain file in the same folder was expected"
             raise ModelError(str(path), what, "Do not use this model.")
     return names
+
+
+def _is_odd_file(path: Path) -> bool:
+    """Whether a link, which may lead anywhere, or a pipe, which is waited for without end, stands there."""
+    return path.is_symlink() or (os.path.lexists(path) and not path.is_file())
 
 
 def _is_utf8(name: str) -> bool:

@@ -93,10 +93,19 @@ def with_shard(file_name: Callable[[Path], str], *, link: bool = False) -> Spoil
     return spoil
 
 
+def with_pipe(folder: Path) -> None:
+    """A shard that never ends, and never begins."""
+    names = load_file(folder / WEIGHTS)
+    (folder / WEIGHTS).unlink()
+    os.mkfifo(folder / "a.safetensors")
+    (folder / INDEX).write_text(json.dumps({"weight_map": dict.fromkeys(names, "a.safetensors")}), encoding="utf-8")
+
+
 def header_of(values: dict) -> bytes:
-    """A safetensors file of this header and a little data."""
+    """A safetensors file of this header and as much data as it names."""
     header = json.dumps(values).encode()
-    return struct.pack("<Q", len(header)) + header + bytes(64)
+    end = max(tensor["data_offsets"][1] for tensor in values.values())
+    return struct.pack("<Q", len(header)) + header + bytes(end)
 
 
 def _strided() -> bytes:
@@ -118,6 +127,8 @@ def _object_array(folder: Path, arrays: dict) -> object:
     return {**arrays, "w": np.array([evil(folder)], dtype=object)}
 
 
+_NAME = "ernie.embeddings.layer_norm.weight"
+_EIGHT_BITS = {"dtype": "F8_E4M3", "shape": [32], "data_offsets": [0, 32]}
 _TENSOR = {"dtype": "F32", "shape": [16], "data_offsets": [0, 64]}
 # By name: how the folder is spoilt, and a piece of the message.
 PICKLES: dict[str, tuple[Spoil, str]] = {
@@ -137,6 +148,8 @@ FOLDERS: dict[str, tuple[Spoil, str]] = {
     "an index that leaves the folder": (with_shard(lambda path: f"../{path.name}"), "a plain file in the same folder"),
     "an index with an absolute path": (with_shard(str), "a plain file in the same folder"),
     "a shard that is a link": (with_shard(lambda _: "a.safetensors", link=True), "a plain file in the same folder"),
+    "a shard that is a pipe": (with_pipe, "a plain file in the same folder"),
+    "a type that numpy lacks": (with_file(WEIGHTS, header_of({_NAME: _EIGHT_BITS})), "F8_E4M3"),
     "a width of 10**6": (with_config(hidden_size=10**6), "hidden_size is 1000000"),
     "10**9 layers": (with_config(num_hidden_layers=10**9), "num_hidden_layers is 1000000000"),
     "a vocabulary below 0": (with_config(vocab_size=-5), "vocab_size is -5"),
