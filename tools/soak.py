@@ -84,8 +84,8 @@ class Soak:
             self.findings.bad_checkpoints += count_bad(attempt.checkpoints)
             if kill is not None and is_hit:
                 self._count(kill, attempt, code)
-            elif code != 0:
-                raise RuntimeError(f"a run that was not hit ended with code {code}:\n{attempt.said()}")
+            elif code != 0 or not RunFolder(output).is_finished(with_bundle=False):
+                raise RuntimeError(f"a run that was not hit ended with code {code}, unfinished:\n{attempt.said()}")
         self.findings.finished += 1
         if not is_same(output, whole):
             self.findings.different_runs += 1
