@@ -80,7 +80,7 @@ class Fit:
     ) -> None:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
         self.model, self.engine = model, engine
-        self.stops, self.num_not_kept = Stops(world.control), 0
+        self.stops, self.num_not_kept = Stops(world.control, has_launcher=world.has_launcher), 0
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ernie_pp import __version__
-from ernie_pp.config import ParallelConfig, RunConfig
+from ernie_pp.config import RunConfig
 from ernie_pp.jobs.ranks import grid_of
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.own_watch import watch_over
@@ -28,11 +28,6 @@ def open_run(place: Place, config: RunConfig, *, is_cpu: bool) -> World:
     if place.kind == "paddle":
         watch_over(world.beats, rank=world.rank, stall_s=config.stop.stall_s)
     return world
-
-
-def open_world(place: Place, parallel: ParallelConfig, *, is_cpu: bool) -> World:
-    """The world of this process alone, without a look at what the run is to do."""
-    return join_world(grid_of(parallel), place, is_cpu=is_cpu)
 
 
 def settings_of_run(config: RunConfig) -> dict[str, str]:

@@ -14,7 +14,7 @@ from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
 from ernie_pp.jobs.fit import Fit, Model, Outcome
-from ernie_pp.jobs.joining import open_world, writer_first
+from ernie_pp.jobs.joining import open_run, writer_first
 from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
@@ -56,7 +56,7 @@ def run(
     # Another launcher's ranks may stand on several machines; it deals out the GPUs.
     device = set_device(config.device, num_processes=place.num_ranks if place.kind == "ours" else 1)
     check_precision(config.train, device=device)
-    world = open_world(place, config.parallel, is_cpu=device == "cpu")
+    world = open_run(place, config, is_cpu=device == "cpu")
     start = share_start(None if writer is None else writer.start, world)
     prepared = _prepare(config, folder, world)
     plan = plan_run(config, prepared, world)

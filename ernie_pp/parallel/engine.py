@@ -11,7 +11,6 @@ import numpy as np
 from ernie_pp.data.batches import MicroBatch
 from ernie_pp.parallel.stopwatch import RankTimes
 
-
 StopSignal = Callable[[], int]  # the number of the stop signal that this process was given so far; 0: none
 
 

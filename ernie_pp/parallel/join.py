@@ -47,7 +47,8 @@ def join_world(grid: Grid, place: Place, *, is_cpu: bool, settings: Mapping[str,
     assert dist.get_rank() == control.rank, "Paddle and we count the ranks alike"
     group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
     beats = Beats(beat_path(place.records, place.rank) if place.records is not None else None)
-    return World(grid, control, group if grid.replicas > 1 else None, host, is_cpu, beats)
+    group = group if grid.replicas > 1 else None
+    return World(grid, control, group, host, is_cpu, beats, has_launcher=place.kind == "ours")
 
 
 def _own_host(place: Place) -> str:

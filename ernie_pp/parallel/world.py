@@ -23,6 +23,7 @@ class World:
     host: str = "127.0.0.1"  # where other ranks reach this process
     is_cpu: bool = True
     beats: Beats = field(default_factory=Beats)
+    has_launcher: bool = False  # our own, which watches over this process
 
     @property
     def rank(self) -> int:

@@ -39,7 +39,7 @@ def build_engine(
     """
     world, layout, train = world or World(), layout or Layout(), config.train
     precision = _prepare(stack, train)
-    stopwatch = Stopwatch()
+    stopwatch = Stopwatch(world.beats)
     num_blocks = stack.config.num_hidden_layers
     rounds = build_rounds(stack, casting=precision, world=world, layout=layout, stopwatch=stopwatch)
     parameters = stack.canonical_parameters()

@@ -27,8 +27,9 @@ class Stopped(Exception):
 class Stops:
     """The stop signal of this process, and the ranks' agreement on it."""
 
-    def __init__(self, control: Control) -> None:
-        self.control = control
+    def __init__(self, control: Control, *, has_launcher: bool = False) -> None:
+        """`has_launcher`: our own has started this process, and kills it where it must end at once."""
+        self.control, self.has_launcher = control, has_launcher
         self.number = 0  # of the first signal that came
 
     def signal(self) -> int:
@@ -37,7 +38,10 @@ class Stops:
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
-        """Note a stop signal while the block runs; a second one does what it did before. Ignored ones stay ignored."""
+        """Note a stop signal while the block runs; a second one does what it did before. Ignored ones stay ignored.
+
+        Under our launcher a second one changes nothing: a scheduler may signal every process, and the launcher again.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -45,9 +49,9 @@ class Stops:
         noted = [number for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)]
 
         def note(number: int, _: FrameType | None) -> None:
-            if self.number:
+            if self.number and not self.has_launcher:
                 _act(number, handlers[signal.Signals(number)])
-            self.number = number
+            self.number = self.number or number
 
         for number in noted:
             signal.signal(number, note)

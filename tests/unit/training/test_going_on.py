@@ -26,6 +26,8 @@ class Outcome:
 class Run:
     """The processes of one run: what each of them did is in one list, in turn."""
 
+    has_launcher = False
+
     def __init__(self, *, stop_at=None, number=signal.SIGTERM, **settings):
         """`stop_at` is ("step" or "evaluate", number): a signal comes while that goes on, each time it does."""
         self.did, self.saved, self.lines = [], [LoopState()], []
@@ -37,7 +39,7 @@ class Run:
 
     def go(self):
         """One process, from where the last checkpoint was made; returns the best step."""
-        stops = Stops(Alone())
+        stops = Stops(Alone(), has_launcher=self.has_launcher)
         course = Course(_rows(), self.config, 0, stops, start=self.saved[-1])
 
         def evaluate(step):
@@ -100,6 +102,14 @@ def test_a_second_signal_acts_at_once():
     with pytest.raises(KeyboardInterrupt):
         run.go()
     assert run.saved[-1].step == 2, "nothing is saved any more"
+
+
+def test_under_a_launcher_a_second_signal_changes_nothing():
+    run = Run(stop_at=("step", 3))
+    run.has_launcher, run.write = True, lambda *_: signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(SystemExit):
+        run.go()
+    assert run.saved[-1].step == 3
 
 
 @pytest.mark.parametrize("every, steps", [(None, [2, 4, 6, 8]), (3, [2, 3, 6, 8]), (100, [2, 8])])
