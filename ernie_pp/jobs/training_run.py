@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_json
+from ernie_pp.errors import RunError
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
@@ -34,7 +35,7 @@ from ernie_pp.progress import format_seconds
 from ernie_pp.report import write_report
 from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.build import build_engine
-from ernie_pp.training.checkpoint.choose import Refusal, list_steps, set_aside
+from ernie_pp.training.checkpoint.choose import choose_newest, set_aside
 from ernie_pp.training.checkpoint.saved import Checkpoint
 from ernie_pp.training.position import plan_length
 from ernie_pp.training.precision import check_precision
@@ -124,9 +125,10 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Wri
     text = dump_config(config.model_copy(update={"overwrite": False, "resume": "auto"}))
     if writer.start is not None and is_own(writer.start, folder):
         writer.log.go_on()
-        _set_later_aside(folder, step=writer.start.manifest.step)
+        _set_refused_aside(folder, writer.start)
         folder.go_on(text)
     else:
+        _check_nothing_is_lost(config, folder)
         writer.log.begin()
         folder.begin(text)
     if prepared.faults.count:
@@ -134,12 +136,24 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Wri
         LOG.warning("%s left out, listed in %s", say_count(prepared.faults.count, "bad row"), folder.skipped)
 
 
-def _set_later_aside(folder: RunFolder, *, step: int) -> None:
-    """Checkpoints after the one that the run goes on from: they were found not to be whole."""
-    later = [path for number, path in list_steps(folder.checkpoints) if number > step]
-    for path in later:
-        LOG.warning("%s is not whole: it is set aside, and step %d gone on from", path, step)
-    set_aside(Refusal(path, "not whole") for path in later)
+def _check_nothing_is_lost(config: RunConfig, folder: RunFolder) -> None:
+    """RunError where results have come since the folder was looked at; the lock on run.log keeps it as it is now."""
+    if folder.has_results() and not (config.overwrite or folder.is_barely_begun()):
+        raise RunError(str(folder.root), "has got results of another run meanwhile", "Start the run again.")
+
+
+def _set_refused_aside(folder: RunFolder, start: Checkpoint) -> None:
+    """Checkpoints after the one that the run goes on from are not whole; RunError where they are.
+
+    The folder is ours from here on: between the choice and now another run may have trained in it.
+    """
+    choice = choose_newest(folder.checkpoints)
+    if choice.checkpoint is None or choice.checkpoint.digest != start.digest:
+        what = f"step {start.manifest.step} is not the newest whole checkpoint any more: another run has trained here"
+        raise RunError(str(folder.checkpoints), what, "Start the run again.")
+    for refusal in choice.refused:
+        LOG.warning("%s is set aside, and step %d gone on from: %s", refusal.folder, start.manifest.step, refusal.why)
+    set_aside(choice.refused)
 
 
 def _export(config: RunConfig, folder: RunFolder) -> str:

@@ -9,6 +9,7 @@ import pytest
 import sample_run
 
 from ernie_pp.errors import ConfigError, DataError, RunError
+from ernie_pp.jobs import train
 
 LAST = ("metrics.json", "predictions.jsonl", "report.html")
 WORDS = ("checkpoint.keep=20", "train.max_steps=24", "cls.baseline=false", "model.dropout=0.1", "export.check_rows=4")
@@ -160,3 +161,35 @@ def test_rows_that_have_moved_are_the_same_rows(ended, whole, tmp_path):
     moved = tmp_path / "moved.jsonl"
     (ended / "train.jsonl").rename(moved)
     _assert_same(_go_on(ended, f"data.train={moved}"), whole)
+
+
+def test_a_run_that_another_one_has_overtaken_does_not_undo_it(ended, whole, monkeypatch):
+    find = train.find_start
+
+    def overtaken(*words, **named):
+        found = find(*words, **named)
+        later = whole / "run" / "checkpoints" / "step-00000018"
+        shutil.copytree(later, ended / "run" / "checkpoints" / later.name)
+        return found
+
+    monkeypatch.setattr(train, "find_start", overtaken)
+    with pytest.raises(RunError, match=r"step 12 is not the newest whole checkpoint any more"):
+        _go_on(ended)
+    assert (ended / "run" / "checkpoints" / "step-00000018").is_dir()
+
+
+def test_results_that_come_while_a_run_starts_are_not_removed(tmp_path, whole, monkeypatch):
+    shutil.copytree(whole, tmp_path / "copy", ignore=shutil.ignore_patterns("run"))
+    find = train.find_start
+    (tmp_path / "copy" / "run").mkdir()
+
+    def overtaken(config, folder, **named):
+        found = find(config, folder, **named)
+        shutil.copytree(whole / "run" / "checkpoints", tmp_path / "later")
+        monkeypatch.setattr(folder, "make", lambda: (tmp_path / "later").rename(folder.checkpoints))
+        return found
+
+    monkeypatch.setattr(train, "find_start", overtaken)
+    with pytest.raises(RunError, match="has got results of another run meanwhile"):
+        _go_on(tmp_path / "copy")
+    assert len(list((tmp_path / "copy" / "run" / "checkpoints").iterdir())) == 4
