@@ -21,7 +21,7 @@ class NumberForm:
 
     def __init__(self, text: object = None, *_: object) -> None:
         if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-            raise PickleRefused(f"it holds an array of {repr(text)[:40]}, numbers were expected")
+            raise PickleRefused(f"it holds an array of {_shown(text)}, numbers were expected")
         self.dtype = np.dtype(text)
 
     def take(self, state: object) -> None:
@@ -29,7 +29,7 @@ class NumberForm:
         if not isinstance(state, tuple) or len(state) < 5 or any(one is not None for one in state[2:5]):
             raise PickleRefused("it holds an array of records, numbers were expected")
         if state[1] not in ("<", ">", "|", "="):
-            raise PickleRefused(f"it holds numbers of the byte order {repr(state[1])[:40]}")
+            raise PickleRefused(f"it holds numbers of the byte order {_shown(state[1])}")
         self.dtype = self.dtype.newbyteorder(state[1])
 
 
@@ -98,6 +98,11 @@ def call_form(function: object, words: object) -> object:
     if not isinstance(function, _Name) or function not in _FORMS or not isinstance(words, tuple):
         raise PickleRefused("it calls something that is no name")
     return _FORMS[function](*words)
+
+
+def _shown(value: object) -> str:
+    # Of a text alone: a tuple of 30 instructions may name itself twice at every level, and fill the memory as a text.
+    return repr(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def _is_shape(shape: object) -> bool:

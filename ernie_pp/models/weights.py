@@ -23,6 +23,7 @@ PICKLE = "model_state.pdparams"
 _READ_TYPES = ("F32", "F16", "F64")  # numpy has no name for some of the others
 _MAX_INDEX_BYTES = 10_000_000
 _MAX_PICKLE_OVERHEAD = 1_000_000
+_MAX_NAME_BYTES = 255  # of one name, on every usual file system
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,8 @@ def _shard_names(path: Path) -> list[str]:
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(str(path), f"not a readable index: {error!r}", "Get the file again.") from error
     for name in names:
-        is_name = isinstance(name, str) and Path(name).name == name and _is_utf8(name)
-        if not is_name or _is_odd_file(path.parent / name):
-            what = f"names the file {name!a}, a plain file in the same folder was expected"
+        if not isinstance(name, str) or not _is_plain_name(name) or _is_odd_file(path.parent / name):
+            what = f"names the file {str(name)[:200]!a}, a plain file in the same folder was expected"
             raise ModelError(str(path), what, "Do not use this model.")
     return names
 
@@ -106,9 +106,10 @@ def _is_odd_file(path: Path) -> bool:
     return path.is_symlink() or (os.path.lexists(path) and not path.is_file())
 
 
-def _is_utf8(name: str) -> bool:
+def _is_plain_name(name: str) -> bool:
+    """Whether it names a file of the same folder, as far as the system takes it for a name at all."""
     try:
-        return "\0" not in name and bool(name.encode("utf-8"))
+        return Path(name).name == name and "\0" not in name and 0 < len(name.encode("utf-8")) <= _MAX_NAME_BYTES
     except UnicodeEncodeError:
         return False
 

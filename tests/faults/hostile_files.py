@@ -141,6 +141,10 @@ PICKLES: dict[str, tuple[Spoil, str]] = {
     "a memory of 2**31 places": (as_program(b"}r\xff\xff\xff\x7f"), "tensors are not there"),
     "600,000 dictionaries": (as_program(b"}" * 600_000), "500,000 instructions"),
     "bytes of 2**60": (as_program(b"}\x8e" + struct.pack("<Q", 2**60)), "cut off"),
+    "a tuple of two to the 30th": (
+        as_program(b"}cnumpy\ndtype\n)" + b"q\x00h\x00\x86" * 30 + b"\x85R"),
+        "an array of a tuple",
+    ),
     "a key of nested tuples": (as_program(b"})" + b"\x85" * 400_000 + b"Ns"), "keys are not all names"),
 }
 FOLDERS: dict[str, tuple[Spoil, str]] = {
@@ -148,6 +152,7 @@ FOLDERS: dict[str, tuple[Spoil, str]] = {
     "an index that leaves the folder": (with_shard(lambda path: f"../{path.name}"), "a plain file in the same folder"),
     "an index with an absolute path": (with_shard(str), "a plain file in the same folder"),
     "a shard that is a link": (with_shard(lambda _: "a.safetensors", link=True), "a plain file in the same folder"),
+    "a shard of a long name": (with_shard(lambda _: "a" * 300), "a plain file in the same folder"),
     "a shard that is a pipe": (with_pipe, "a plain file in the same folder"),
     "a type that numpy lacks": (with_file(WEIGHTS, header_of({_NAME: _EIGHT_BITS})), "F8_E4M3"),
     "a width of 10**6": (with_config(hidden_size=10**6), "hidden_size is 1000000"),

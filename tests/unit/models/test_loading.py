@@ -227,7 +227,7 @@ def test_index_cannot_leave_the_folder(folder):
         load(folder)
 
 
-@pytest.mark.parametrize("name", ["\ud800.safetensors", "a\0b.safetensors"])
+@pytest.mark.parametrize("name", ["\ud800.safetensors", "a\0b.safetensors", "a" * 300, 7])
 def test_index_names_files_by_plain_text(folder, name):
     shard(folder, "part-1.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}), encoding="utf-8")

@@ -63,6 +63,12 @@ def test_arrays_that_share_their_bytes_are_no_larger_than_the_file(tmp_path):
         read(tmp_path / "a", b"\x80\x03" + body)
 
 
+@pytest.mark.parametrize("tuples", [b"q\x00h\x00\x86" * 30, b"\x85" * 100_000], ids=["two to the 30th", "deep"])
+def test_a_kind_of_number_that_no_text_can_hold_is_refused_at_once(tmp_path, tuples):
+    with pytest.raises(ModelError, match="it holds an array of a tuple, numbers were expected"):
+        read(tmp_path / "a", b"\x80\x02}cnumpy\ndtype\n)" + tuples + b"\x85R.")
+
+
 def _array_of(content):
     made = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85C\x01btR"
     state = b"(K\x03X\x01\x00\x00\x00<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
