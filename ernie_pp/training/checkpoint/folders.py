@@ -104,11 +104,11 @@ def steps_to_remove(steps: Sequence[int], *, keep: int, spared: Collection[int])
 def remove(folder: Path) -> None:
     """Remove a folder that is no checkpoint any more; what cannot be removed stays for the next time."""
     with contextlib.suppress(OSError):
+        if folder.is_symlink():
+            folder.unlink()  # where it leads is the user's
+            return
         # First: what is left of it after a kill is not put back by `tidy`.
         (folder / MANIFEST).unlink(missing_ok=True)
-    if folder.is_symlink():
-        with contextlib.suppress(OSError):
-            folder.unlink()
     shutil.rmtree(folder, ignore_errors=True)
 
 

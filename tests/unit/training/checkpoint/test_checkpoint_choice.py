@@ -98,6 +98,16 @@ def test_older_ones_go_after_the_commit_and_the_best_stays(tmp_path):
     assert file_names(tmp_path) == ["step-00000002", "step-00000004", "step-00000005"]
 
 
+def test_a_link_to_a_checkpoint_elsewhere_goes_and_what_it_leads_to_stays(tmp_path):
+    save_one(tmp_path / "elsewhere", 1)
+    root = tmp_path / "checkpoints"
+    save_one(root, 2)
+    (root / "step-00000001").symlink_to(tmp_path / "elsewhere" / "step-00000001")
+    assert checkpoints(root, keep=1).save(3, state=state_of(), trainer={}, best_step=None)
+    assert file_names(root) == ["step-00000003"]
+    assert open_checkpoint(tmp_path / "elsewhere" / "step-00000001").manifest.step == 1
+
+
 def test_a_step_saved_again_takes_the_place_of_the_old_one(tmp_path):
     save_one(tmp_path, 3)
     save_one(tmp_path, 3, state=state_of(value=8), trainer={"again": True})
