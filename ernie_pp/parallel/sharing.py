@@ -24,8 +24,10 @@ def forward_together(rounds: Rounds, micro_batches: Iterable[MicroBatch], world:
         return
     replicas, everything = world.grid.replicas, iter(micro_batches)
     while group := list(itertools.islice(everything, AT_ONCE * replicas)):
-        answers = rounds.forward(group[world.replica :: replicas])
-        own = {str(world.replica + index * replicas): logits for index, logits in enumerate(answers)}
+        own = {}
+        for index, logits in enumerate(rounds.forward(group[world.replica :: replicas])):
+            own[str(world.replica + index * replicas)] = logits
+            world.beats.beat()  # the group may take longer than a rank may show no progress
         gathered = world.control.gather(save(own))
         found = {name: logits for value in gathered for name, logits in load(value).items()}
         found = load(world.control.broadcast(save(found)))

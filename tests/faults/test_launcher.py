@@ -172,6 +172,15 @@ def test_a_rank_that_fails_while_the_run_is_stopped_is_told(tmp_path):
     assert_nobody_is_left(tmp_path)
 
 
+def test_a_rank_that_is_killed_while_it_saves_for_a_stop_is_told(tmp_path):
+    killed = "signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGKILL)); "
+    process = start_parent(tmp_path, {0: CHILD + killed + FOREVER, 1: DEAF + "train(1)"})
+    process.terminate()
+    errors = process.communicate(timeout=20)[1]
+    assert process.returncode == 137 and "rank 0 (stage 0, replica 0) was killed by SIGKILL" in errors
+    assert_nobody_is_left(tmp_path)
+
+
 def test_a_rank_that_does_not_end_in_its_time_is_killed_and_named(tmp_path):
     process = start_parent(tmp_path, {0: CHILD + FOREVER, 1: DEAF + FOREVER}, grace_s=1)
     start = time.monotonic()
@@ -280,7 +289,7 @@ def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
     assert "in never_comes\n" in stack_path(tmp_path / "run" / "ranks", 1).read_text()
     assert [path for path in (tmp_path / "run").rglob("*") if path.is_file() and _holds(path, hit.mark)] == []
     folder = tmp_path / "run" / "ranks"
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("rank-*")}
     assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
 

@@ -16,13 +16,12 @@ from ernie_pp.errors import RanksFailed
 from ernie_pp.parallel.beats import Beat
 from ernie_pp.parallel.launcher.guard import guarded
 from ernie_pp.parallel.launcher.rank_files import clear_folder, drop_signs
-from ernie_pp.parallel.launcher.rank_processes import LOOK_EVERY_S, Launch, RankProcesses
+from ernie_pp.parallel.launcher.rank_processes import POLL_EVERY_S, Launch, RankProcesses
 from ernie_pp.parallel.launcher.stop_notes import StopNotes, noted_stops
 from ernie_pp.parallel.launcher.telling import tell_failure, tell_stall
 from ernie_pp.parallel.launcher.verdict import RankEnd, find_failed_stop, is_own_failure, left_too_early, lost_a_port
 from ernie_pp.parallel.ports import reserved_ports
-from ernie_pp.parallel.stall import LOOK_EVERY_S as LOOK_AT_BEATS_EVERY_S
-from ernie_pp.parallel.stall import Stall, Watch, find_stall
+from ernie_pp.parallel.stall import LOOK_EVERY_S, Stall, Watch, find_stall
 
 LOG = logging.getLogger("ernie_pp")
 # After the first end: the true cause may show a moment later than what it brought about.
@@ -105,7 +104,7 @@ def _stopped(ranks: RankProcesses, stops: StopNotes, late: list[int]) -> None:
     run, ends = ranks.run, ranks.ends()
     if len(ends) == run.grid.num_ranks and not any(end.code for end in ends):
         return
-    failed = find_failed_stop(ends)
+    failed = find_failed_stop(ends, signals=stops.numbers, late=late)
     if failed is not None:
         raise tell_failure(run, [failed], stacks=[])
     if late and stops.count == 1:
@@ -131,7 +130,7 @@ def _wait(ranks: RankProcesses, stops: StopNotes) -> Stall | None:
             return stall
         if lookout.is_left_alone:
             return None
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_EVERY_S)
     if stops.count:
         words = f"{signal.Signals(stops.numbers[0]).name}: the processes may take {ranks.run.grace_s:g} s to save"
         LOG.info("%s (stop.grace_s); a second signal ends them now", words)
@@ -149,7 +148,7 @@ class _Lookout:
     def look(self) -> Stall | None:
         """The stall there is now, if there is one."""
         now = time.monotonic()
-        if now - self.watch.looked < LOOK_AT_BEATS_EVERY_S:
+        if now - self.watch.looked < LOOK_EVERY_S:
             return None
         self.watch = self.watch.look(now)
         beats = self.ranks.beats()

@@ -13,6 +13,7 @@ from ernie_pp.parallel.beats import beat_path
 from ernie_pp.parallel.stacks import stack_path
 
 _LOG_LINES_SHOWN = 20
+_LOG_BYTES_LOOKED_AT = 100_000  # a long run's log may be large
 
 
 def clear_folder(folder: Path) -> None:
@@ -55,7 +56,9 @@ def open_log(folder: Path, rank: int) -> BinaryIO:
 def last_lines(folder: Path, rank: int) -> list[str]:
     """One message of the log's last lines, or none: a rank that crashed may have said why in its own way."""
     with contextlib.suppress(OSError):
-        text = log_path(folder, rank).read_text(encoding="utf-8", errors="replace")
+        with open(log_path(folder, rank), "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _LOG_BYTES_LOOKED_AT, 0))
+            text = file.read().decode("utf-8", errors="replace")
         lines = text.rstrip().splitlines()[-_LOG_LINES_SHOWN:]
         return ["\n".join(lines)] if lines else []
     return []

@@ -22,7 +22,7 @@ from ernie_pp.parallel.rank_record import read_record
 from ernie_pp.parallel.stacks import ASKED_BY
 from ernie_pp.parallel.topology import Grid
 
-LOOK_EVERY_S = 0.03
+POLL_EVERY_S = 0.03
 _LONGEST_WAIT_FOR_STACKS_S = 2.0
 
 
@@ -102,8 +102,8 @@ class RankProcesses:
             self.processes[rank].send_signal(ASKED_BY)
         deadline = time.monotonic() + _LONGEST_WAIT_FOR_STACKS_S
         while time.monotonic() < deadline and not all(has_stack(self.run.folder, rank) for rank in asked):
-            time.sleep(LOOK_EVERY_S)
-        time.sleep(LOOK_EVERY_S)  # the last one may be in the middle of it
+            time.sleep(POLL_EVERY_S)
+        time.sleep(POLL_EVERY_S)  # the last one may be in the middle of it
         return [rank for rank in asked if has_stack(self.run.folder, rank)]
 
     def end_all(self, *, grace_s: float, stops: StopNotes) -> list[int]:
@@ -116,7 +116,7 @@ class RankProcesses:
                 process.terminate()
         deadline = time.monotonic() + grace_s
         while time.monotonic() < deadline and stops.count < 2 and any(p.poll() is None for p in self.processes):
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(POLL_EVERY_S)
         self.look()
         late = self.living
         for process in self.processes:

@@ -88,8 +88,15 @@ def is_own_failure(end: RankEnd, signals: Sequence[int]) -> bool:
     return end.code != 0 and end.is_cause and not was_signalled
 
 
-def find_failed_stop(ends: Sequence[RankEnd]) -> RankEnd | None:
-    """Of ranks that were told to stop: the first to end, where it failed by itself, so that nothing was saved."""
+def find_failed_stop(ends: Sequence[RankEnd], *, signals: Sequence[int], late: Sequence[int]) -> RankEnd | None:
+    """Of ranks that were told to stop: one that failed by itself, so that nothing was saved.
+
+    That is one that somebody killed (not we: those are `late`), or else the first to end: others may have missed it.
+    """
+    killed = (end for end in ends if end.rank not in late and end.record is None)
+    for end in killed:
+        if is_own_failure(end, [*signals, signal.SIGTERM]):  # SIGTERM is what we told them by
+            return end
     first = min(ends, key=lambda end: end.record.time if end.record is not None else end.time, default=None)
     if first is None or first.record is None or first.record.is_secondary:
         return None

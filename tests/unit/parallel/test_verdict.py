@@ -93,11 +93,14 @@ def test_a_taken_port_is_known_by_the_record_or_by_the_abort_of_a_store(tmp_path
         ([_end(0, 1, 2.0, secondary=False), _end(1, 143, 1.0)], None),  # it only missed the one that had left
         ([_end(0, 75, 1.0, secondary=True), _end(1, 143, 2.0)], None),
         ([_end(0, 143, 1.0), _end(1, 143, 2.0)], None),
+        ([_end(0, 75, 1.0, secondary=True), RankEnd(1, -9, 1.5)], 1),  # seen later than it was missed
+        ([RankEnd(0, -2, 1.0), RankEnd(1, -15, 1.0), RankEnd(2, -6, 1.0)], None),
+        ([RankEnd(0, 143, 1.0), RankEnd(3, -9, 9.0)], None),  # killed by us
         ([], None),
     ],
 )
-def test_a_failure_while_the_ranks_stop_is_one_when_it_came_first(ends, failed):
-    found = find_failed_stop(ends)
+def test_a_failure_while_the_ranks_stop_is_one_when_it_came_first_or_was_a_kill(ends, failed):
+    found = find_failed_stop(ends, signals=[2], late=[3])
     assert (found.rank if found is not None else None) == failed
 
 
