@@ -92,11 +92,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary folder to fill; when the block ends well it is synced and takes the place of `folder`."""
     folder = Path(os.path.realpath(folder))
     temporary, old = leftovers(folder)
-    with told_as_unwritable(folder):
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)  # a process died between the two renames of _swap_in
-    for leftover in (temporary, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+    clear_leftovers(folder)
     try:
         with told_as_unwritable(folder):
             temporary.mkdir(parents=True)
@@ -118,6 +114,16 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove what a killed process has left beside a folder; the old one comes back where it had no successor yet."""
+    temporary, old = leftovers(folder)
+    with told_as_unwritable(folder):
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)  # it died between the two renames of _swap_in
+    for leftover in (temporary, old):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def leftovers(folder: Path) -> tuple[Path, Path]:

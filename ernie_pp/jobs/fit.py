@@ -54,9 +54,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Model:
-    """The stack, of which a rank keeps its own layers only, and the size of the whole."""
+    """The stack, of which a rank keeps its own layers only, what trains it, and the size of the whole."""
 
     stack: ErnieStack
+    engine: StepEngine
     shapes: Mapping[str, tuple[int, ...]]  # of the whole model's weights
 
     @property
@@ -74,12 +75,11 @@ class Fit:
         prepared: Prepared,
         *,
         model: Model,
-        engine: StepEngine,
         folder: RunFolder,
         world: World,
     ) -> None:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
-        self.model, self.engine = model, engine
+        self.model, self.engine = model, model.engine
         self.stops, self.num_not_kept = Stops(world.control, has_launcher=world.has_launcher), 0
 
     @property
@@ -100,7 +100,7 @@ class Fit:
         hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self.keep)
         if self.config.checkpoint.enabled:
             saver = Saver(self.config, self.prepared, engine=self.engine, folder=self.folder, world=self.world)
-            hooks = replace(hooks, save=saver.save)
+            hooks = replace(hooks, save=partial(self._save, saver, record))
         self.world.beats.begin(Phase.TRAIN)
         best = train(self.engine, course, hooks=hooks, record=record)
         self.world.beats.begin(Phase.FINISH)
@@ -129,19 +129,27 @@ class Fit:
 
         All ranks hear of it alike.
         """
-        weights, failure = self.engine.weights(), b""
+        phase, failure = self.world.beats.phase, b""
+        self.world.beats.begin(Phase.SAVE)
+        weights = self.engine.weights()
         if self.world.is_writer:
             try:
                 self._save_best(best, weights)
             except RunError as error:
                 failure = str(error).encode()
         failure = self.world.control.broadcast(failure).decode()
+        self.world.beats.begin(phase)
         self.num_not_kept = self.num_not_kept + 1 if failure else 0
         if self.num_not_kept >= _MAX_NOT_KEPT:
             raise RunError(str(self.folder.best), f"was not saved twice in a row: {failure}", "Make room, and go on.")
         if failure and self.world.is_writer:
             LOG.warning("the model of step %d is not kept as the best: %s", best.step, failure)
         return not failure
+
+    def _save(self, saver: Saver, record: Record, loop: LoopState) -> None:
+        # What the checkpoint takes for logged must outlive a power cut as it does.
+        record.sync()
+        saver.save(loop)
 
     def _recall(self, best: BestSoFar) -> Outcome:
         """The best evaluation once more: an earlier process has made it."""

@@ -34,7 +34,8 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
     check_unlocked(folder.text_log)
     ranks = folder.root / RANKS
     with told_as_unwritable(ranks):
-        ranks.mkdir(mode=0o700, exist_ok=True)  # the logs may quote the user's rows
+        ranks.mkdir(mode=0o700, exist_ok=True)
+        ranks.chmod(0o700)  # the logs may quote the user's rows
     with _held(ranks):
         settings = ranks / "config.yaml"
         # All ranks read the same, whatever happens to the user's file meanwhile.
@@ -47,7 +48,6 @@ def launch_ranks(config: RunConfig, folder: RunFolder, grid: Grid, *, quiet: boo
             grid.num_ranks,
             say_count(threads, "thread"),
         )
-        settings.chmod(0o600)
         words = ["train", *(["--quiet"] if quiet else []), "--config", str(settings)]
         limits = {"grace_s": config.stop.grace_s, "stall_s": config.stop.stall_s}
         launch(Launch(helper_command("ernie_pp.cli", *words), grid, ranks, threads=threads, **limits))

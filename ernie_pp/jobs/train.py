@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig, check_config, load_config
+from ernie_pp.config.schema import RESUME_WORDS
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.auto_grid import resolve_parallel
 from ernie_pp.jobs.before_ranks import check_before_ranks
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
-from ernie_pp.jobs.run_log import open_run_log
+from ernie_pp.jobs.run_log import check_unlocked, open_run_log
 from ernie_pp.jobs.start import start_paddle
-from ernie_pp.jobs.start_point import find_start, is_own
+from ernie_pp.jobs.start_point import find_start, is_own, may_begin_again
 from ernie_pp.jobs.writer import Writer
 from ernie_pp.parallel.place import Place, check_grid, find_place
 from ernie_pp.training.checkpoint.saved import Checkpoint
@@ -37,6 +38,7 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     folder, start = RunFolder(config.output_dir), None
     # Ranks of ours come when the folder is ready; only one of the others may look: results may stand there soon.
     if place.is_writer:
+        check_unlocked(folder.text_log)
         start = find_start(config, folder, is_settled=place.kind == "ours")
         if place.kind != "ours":
             _prepare(config, folder, start, inputs=_inputs(config, path))
@@ -52,8 +54,7 @@ def _prepare(config: RunConfig, folder: RunFolder, start: Checkpoint | None, *, 
     if start is not None and is_own(start, folder):
         folder.make()
         return
-    is_free = config.overwrite or (config.resume != "never" and folder.is_barely_begun())
-    folder.prepare(overwrite=is_free, inputs=inputs)
+    folder.prepare(overwrite=config.overwrite or may_begin_again(config, folder), inputs=inputs)
 
 
 def _settled(config: RunConfig, start: Checkpoint | None) -> RunConfig:
@@ -84,5 +85,6 @@ def _inputs(config: RunConfig, path: str) -> dict[str, str]:
         "model.path": model.path,
         "model.sizes.vocab": model.sizes.vocab if model.sizes is not None else None,
         "data.cache_dir": data.cache_dir,
+        "resume": config.resume if config.resume not in RESUME_WORDS else None,
     }
     return {name: str(value) for name, value in named.items() if value is not None}

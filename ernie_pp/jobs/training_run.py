@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_json
-from ernie_pp.errors import RunError
+from ernie_pp.errors import DataError, RunError
 from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
@@ -21,8 +21,9 @@ from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
 from ernie_pp.jobs.report_content import Story, build_content
 from ernie_pp.jobs.results import summarize, write_results
+from ernie_pp.jobs.run_log import RunLog
 from ernie_pp.jobs.run_plan import layout_of, picture_plan, plan_run
-from ernie_pp.jobs.start_point import is_own
+from ernie_pp.jobs.start_point import is_own, may_begin_again, may_replace
 from ernie_pp.jobs.writer import Writer
 from ernie_pp.machine import CpuSetup, describe_machine
 from ernie_pp.models.ernie import load_encoder
@@ -63,9 +64,9 @@ def run(
     plan = plan_run(config, prepared, world)
     fit = _build_fit(config, prepared, folder, world, layout_of(plan))
     if start is not None:
-        check_fits(start, prepared, fit.model.shapes)
+        start = _fitting(start, config, folder, fit)
     if writer is not None:
-        _begin(config, folder, prepared, writer)
+        _begin(fit, writer.log, start)
         write_figures(folder.plan, plan.to_json())
         _warn_of_waiting(plan)
     with _open_record(folder, start, is_writer=writer is not None) as record:
@@ -74,7 +75,9 @@ def run(
     figures = _measure_all(fit, best)
     summary = ""
     if writer is not None:
-        facts = _facts(config, prepared, fit, setup) | {"time": format_seconds(time.monotonic() - began)}
+        seconds = format_seconds(time.monotonic() - began)
+        took = seconds if start is None else f"{seconds} since it was gone on with"
+        facts = _facts(config, prepared, fit, setup) | {"time": took}
         story = Story(figures, record.history, facts, picture_plan(plan, record.history, measured, world.grid))
         if measured is not None:
             write_json(folder.trace, measured.chrome_trace())
@@ -109,6 +112,8 @@ def _open_record(folder: RunFolder, start: Checkpoint | None, *, is_writer: bool
         # A fork of another run has its history before it.
         loop, source = read_loop(start), RunFolder(start.folder.parent.parent)
         history = read_history(source.log, step=loop.step, is_evaluated=loop.is_evaluated)
+        if not history:
+            LOG.info("%s is not there: the log begins with step %d", source.log, loop.step + 1)
     return RunRecord(folder.log, folder.visualdl, history=history)
 
 
@@ -119,17 +124,30 @@ def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best
     return "\n".join([summarize(story.figures), f"report:    {folder.report}", f"bundle:    {_export(config, folder)}"])
 
 
-def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Writer) -> None:
+def _fitting(start: Checkpoint, config: RunConfig, folder: RunFolder, fit: Fit) -> Checkpoint | None:
+    """The checkpoint, of whose rows and model these are; None where it gives way to a new run. All ranks find alike."""
+    try:
+        check_fits(start, fit.prepared, fit.shapes)
+    except (DataError, RunError) as error:
+        if not may_replace(config, folder, start):
+            raise
+        LOG.info("overwrite=true: the unfinished run is replaced; %s", error)
+        return None
+    return start
+
+
+def _begin(fit: Fit, log: RunLog, start: Checkpoint | None) -> None:
     """Give the folder to this run: a wrong config, row or model has cost no earlier result."""
+    config, folder, prepared = fit.config, fit.folder, fit.prepared
     # A saved config repeats a run; it must not carry the leave to replace one, nor another run's checkpoint.
     text = dump_config(config.model_copy(update={"overwrite": False, "resume": "auto"}))
-    if writer.start is not None and is_own(writer.start, folder):
-        writer.log.go_on()
-        _set_refused_aside(folder, writer.start)
+    if start is not None and is_own(start, folder):
+        log.go_on()
+        _set_refused_aside(folder, start)
         folder.go_on(text)
     else:
         _check_nothing_is_lost(config, folder)
-        writer.log.begin()
+        log.begin()
         folder.begin(text)
     if prepared.faults.count:
         prepared.faults.write(folder.skipped)
@@ -138,7 +156,7 @@ def _begin(config: RunConfig, folder: RunFolder, prepared: Prepared, writer: Wri
 
 def _check_nothing_is_lost(config: RunConfig, folder: RunFolder) -> None:
     """RunError where results have come since the folder was looked at; the lock on run.log keeps it as it is now."""
-    if folder.has_results() and not (config.overwrite or folder.is_barely_begun()):
+    if folder.has_results() and not (config.overwrite or may_begin_again(config, folder)):
         raise RunError(str(folder.root), "has got results of another run meanwhile", "Start the run again.")
 
 
@@ -173,7 +191,7 @@ def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: 
     loss = prepared.task.build_loss(prepared.splits["train"].targets)
     shapes = {name: tuple(tensor.shape) for name, tensor in stack.canonical_parameters().items()}
     engine = build_engine(stack, loss=loss, config=config, num_steps=length.num_steps, world=world, layout=layout)
-    return Fit(config, prepared, model=Model(stack, shapes), engine=engine, folder=folder, world=world)
+    return Fit(config, prepared, model=Model(stack, engine, shapes), folder=folder, world=world)
 
 
 def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:

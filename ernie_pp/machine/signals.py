@@ -6,8 +6,16 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from typing import NoReturn
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def act_on(number: int, handler: object) -> NoReturn:
+    """Do what a stop signal does: call its handler, or leave with its code."""
+    if callable(handler):
+        handler(number, None)
+    raise SystemExit(128 + number)
 
 
 def take_back_signals() -> None:
@@ -29,7 +37,7 @@ def blocked_signals() -> Iterator[None]:
     takes SIGTERM for itself before it is loaded to the end.
     """
     with held_signals():  # another thread of the process may be given the signal all the same
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         try:
             yield
             take_back_signals()
@@ -44,7 +52,7 @@ def held_signals() -> Iterator[None]:
     For calls into Paddle that call Python again (a layer with its own backward pass): an exception raised there
     comes out as another one, and a stop would look like a fault.
     """
-    handlers = {number: handler for number in _STOPPING if callable(handler := signal.getsignal(number))}
+    handlers = {number: handler for number in STOPPING if callable(handler := signal.getsignal(number))}
     if not handlers or not _is_main_thread():
         yield
         return

@@ -68,8 +68,10 @@ def train(engine: Engine, course: Course, *, hooks: Hooks[Kind], record: Record)
         except Stopped as stop:
             loop.save_rest()
             stopped_by = stop.number
-    if stopped_by:
-        course.stops.act(stopped_by)
+    # One that came after all ranks have asked each other for the last time is this rank's own.
+    number = stopped_by or course.stops.number
+    if number:
+        course.stops.act(number)
     if loop.selection.best is None:
         raise RunError("training", "has ended, and no model could be saved", "Make room on the disk, and go on.")
     return Best(loop.selection.best, loop.selection.outcome)
@@ -144,8 +146,8 @@ class _Loop(Generic[Kind]):
     def _look(self) -> None:
         """Evaluate and save after a step, where either is due."""
         has_evaluated = not self.is_evaluated
-        is_better = has_evaluated and self._evaluate()
-        if is_better or self._is_save_due(has_evaluated=has_evaluated):
+        is_kept = has_evaluated and self._evaluate()
+        if is_kept or self._is_save_due(has_evaluated=has_evaluated):
             self._save()
         elif not has_evaluated:
             return
@@ -153,21 +155,22 @@ class _Loop(Generic[Kind]):
         self.course.stops.check()
 
     def _evaluate(self) -> bool:
-        """Whether the model is the best so far, and then kept."""
+        """Whether the model is the best so far, and could be kept."""
         if self.is_last:
             self.updates.check(self.step)
         outcome = self.hooks.evaluate(self.step)
-        is_better = self.selection.is_better(outcome) and self.hooks.keep(outcome)
-        if is_better:
-            self.selection.take(outcome)
-        else:
+        is_kept = False
+        if not self.selection.is_better(outcome):
             self.selection.pass_over()
+        elif self.hooks.keep(outcome):
+            self.selection.take(outcome)
+            is_kept = True
         self.is_evaluated = True
         if self.selection.is_over:
             self.updates.check(self.step)
             self.window.write_rest(self.step)
             LOG.info("stopping early: no better evaluation in the last %d", self.selection.num_worse)
-        return is_better
+        return is_kept
 
     def _is_save_due(self, *, has_evaluated: bool) -> bool:
         every = self.length.save_every

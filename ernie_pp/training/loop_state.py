@@ -19,9 +19,11 @@ class BestSoFar(Kept):
 
 
 class Unlogged(Kept):
-    """The steps since the last log line: the next line is about them too. A loss that is not finite is None."""
+    """The steps since the last log line: the next line is about them too. A number that is not finite is None."""
 
     losses: list[float | None] = []
+    learning_rate: float = 0.0  # of the last of them, as its gradient's norm
+    grad_norm: float | None = None
     num_tokens: int = Field(default=0, ge=0)
     seconds: float = Field(default=0.0, ge=0)
 

@@ -30,6 +30,10 @@ class Record(Protocol):
         """One line of a kind of figures."""
         ...
 
+    def sync(self) -> None:
+        """See that the lines so far are on the disk."""
+        ...
+
 
 class NoRecord:
     """Keeps nothing: of many ranks one writes."""
@@ -46,6 +50,9 @@ class NoRecord:
     def write(self, kind: str, step: int, values: Mapping[str, object]) -> None:
         """Nothing is written."""
 
+    def sync(self) -> None:
+        """Nothing was written."""
+
 
 class RunRecord:
     """Open log files of one run; use as a context manager.
@@ -57,12 +64,12 @@ class RunRecord:
         """`history` are the lines of an earlier process that stay: both logs begin with them."""
         self.history: list[dict] = list(history)
         write_text(log, "".join(map(_as_text, history)))
-        self._lines = WaitingLines(log)
         with told_as_unwritable(visualdl):
             shutil.rmtree(visualdl, ignore_errors=True)
             self._scalars = _open_scalars(visualdl)
-            for line in history:
-                self._add_scalars(line)
+        for line in history:
+            self._show(line)
+        self._lines = WaitingLines(log)
 
     def __enter__(self) -> RunRecord:
         return self
@@ -80,17 +87,21 @@ class RunRecord:
         line = {name: value if _is_writable(value) else None for name, value in line.items()}
         self.history.append(line)
         self._lines.write(_as_text(line))
+        self._show(line)
+
+    def sync(self) -> None:
+        """See that the lines so far are on the disk."""
+        self._lines.sync()
+
+    def _show(self, line: Mapping) -> None:
         try:
-            self._add_scalars(line)
+            for name, value in line.items():
+                is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+                if self._scalars is not None and is_number and name not in ("step", "time"):
+                    self._scalars.add_scalar(tag=f"{line['kind']}/{name}", step=line["step"], value=float(value))
         except OSError as error:
             LOG.warning("VisualDL's log cannot be written: %s; the run goes on without it", error.strerror or error)
             self._close_scalars()
-
-    def _add_scalars(self, line: Mapping) -> None:
-        for name, value in line.items():
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if self._scalars is not None and is_number and name not in ("step", "time"):
-                self._scalars.add_scalar(tag=f"{line['kind']}/{name}", step=line["step"], value=float(value))
 
     def _close_scalars(self) -> None:
         with contextlib.suppress(OSError):
@@ -106,7 +117,7 @@ def read_history(log: Path, *, step: int, is_evaluated: bool) -> list[dict]:
     """
     lines = []
     with contextlib.suppress(FileNotFoundError):
-        for text in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        for text in log.read_text(encoding="utf-8", errors="replace").split("\n"):
             with contextlib.suppress(ValueError):
                 line = json.loads(text)
                 if _is_kept(line, step=step, is_evaluated=is_evaluated):

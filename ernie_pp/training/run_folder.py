@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ernie_pp.durable import leftovers, told_as_unwritable, write_text
+from ernie_pp.durable import clear_leftovers, told_as_unwritable, write_text
 from ernie_pp.errors import ConfigError, RunError
 
 # The first line of the config.yaml that a run writes: with run.log beside it, it marks a folder as a run's.
@@ -78,10 +78,10 @@ class RunFolder:
         files = (self.metrics, self.predictions, self.report)
         return all(map(_is_there, files)) and (not with_bundle or self.bundle.is_dir())
 
-    def is_barely_begun(self) -> bool:
-        """Whether a run here was ended before it had a model or a checkpoint: there is nothing to lose."""
+    def has_no_checkpoint(self) -> bool:
+        """Whether a run has begun here and has come neither to a checkpoint nor to its end."""
         has_steps = self.checkpoints.is_dir() and any(self.checkpoints.glob("[!.]*"))
-        return self.is_run() and not has_steps and not self.best.is_dir() and not self.metrics.is_file()
+        return self.is_run() and not has_steps and not self.metrics.is_file()
 
     def prepare(self, *, overwrite: bool, inputs: Mapping[str, str]) -> None:
         """Make the folder; results of an earlier run stop us, unless `overwrite` says that they may go.
@@ -108,18 +108,22 @@ class RunFolder:
 
     def begin(self, config: str) -> None:
         """Remove the results of an earlier run and write config.yaml: settings, data and model have proved good."""
+        self._clear()
         self._remove(self._present())
         write_text(self.config, f"{MARK}\n{config}")
 
     def go_on(self, config: str) -> None:
         """As `begin`, for a run that goes on: what it has made in training stays."""
+        self._clear()
         self._remove([name for name in self._present() if name in _LAST_RESULTS])
         write_text(self.config, f"{MARK}\n{config}")
 
+    def _clear(self) -> None:
+        for folder in (self.best, self.bundle):
+            clear_leftovers(folder)
+
     def _remove(self, names: Sequence[str]) -> None:
         with told_as_unwritable(self.root):
-            for path in (*leftovers(self.best), *leftovers(self.bundle)):
-                shutil.rmtree(path, ignore_errors=True)
             for name in names:
                 path = self.root / name
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -11,9 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from ernie_pp.machine.signals import STOPPING, act_on
 from ernie_pp.parallel.control import Control
-
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(Exception):
@@ -45,12 +44,12 @@ class Stops:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        handlers = {number: signal.getsignal(number) for number in _STOPPING}
+        handlers = {number: signal.getsignal(number) for number in STOPPING}
         noted = [number for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)]
 
         def note(number: int, _: FrameType | None) -> None:
             if self.number and not self.has_launcher:
-                _act(number, handlers[signal.Signals(number)])
+                act_on(number, handlers[signal.Signals(number)])
             self.number = self.number or number
 
         for number in noted:
@@ -71,10 +70,4 @@ class Stops:
 
     def act(self, number: int) -> NoReturn:
         """Do what the signal does to a process that does not note it."""
-        _act(number, signal.getsignal(number))
-
-
-def _act(number: int, handler: object) -> NoReturn:
-    if callable(handler):
-        handler(number, None)
-    raise SystemExit(128 + number)
+        act_on(number, signal.getsignal(number))

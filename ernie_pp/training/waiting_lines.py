@@ -24,18 +24,29 @@ class WaitingLines:
     def write(self, line: str) -> None:
         """Add a line; a warning where it has to wait."""
         self._waiting += line.encode("utf-8")
+        why = self._try()
+        if why is not None and not self._is_told:
+            LOG.warning("%s cannot be written: %s; its lines wait, training goes on", self._path, why)
+        self._is_told = why is not None
+
+    def sync(self) -> None:
+        """See that what was written is on the disk, as far as it lets us."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """One more try, and the end; a warning where lines are lost."""
+        why = self._try()
+        if why is not None:
+            LOG.warning("%s lacks its last %d bytes: %s", self._path, len(self._waiting), why)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+    def _try(self) -> str | None:
+        """Write what waits; why it must wait on."""
         try:
             while self._waiting:
                 self._waiting = self._waiting[os.write(self._descriptor, self._waiting) :]
-            self._is_told = False
         except OSError as error:
-            if not self._is_told:
-                LOG.warning("%s cannot be written: %s; its lines wait, training goes on", self._path, error.strerror)
-            self._is_told = True
-
-    def close(self) -> None:
-        """One more try, and the end."""
-        with contextlib.suppress(OSError):
-            os.write(self._descriptor, self._waiting)
-        with contextlib.suppress(OSError):
-            os.close(self._descriptor)
+            return error.strerror or str(error)
+        return None

@@ -193,3 +193,53 @@ def test_results_that_come_while_a_run_starts_are_not_removed(tmp_path, whole, m
     with pytest.raises(RunError, match="has got results of another run meanwhile"):
         _go_on(tmp_path / "copy")
     assert len(list((tmp_path / "copy" / "run" / "checkpoints").iterdir())) == 4
+
+
+def test_a_run_killed_between_its_first_best_model_and_its_first_checkpoint_begins_again(ended, whole):
+    shutil.rmtree(ended / "run" / "checkpoints")
+    _assert_same(_go_on(ended), whole)
+
+
+def test_a_best_model_of_other_settings_is_kept(ended):
+    shutil.rmtree(ended / "run" / "checkpoints")
+    with pytest.raises(RunError, match="holds the results of an earlier run"):
+        _go_on(ended, "train.learning_rate=1e-3")
+    assert (ended / "run" / "best").is_dir()
+
+
+def test_a_fork_that_was_ended_goes_on_by_the_same_command(ended, whole, tmp_path):
+    words = (f"output_dir={tmp_path / 'fork'}", f"resume={ended / 'run'}")
+    fork = _go_on(ended, *words) and tmp_path / "fork"
+    for name in LAST:
+        (fork / name).unlink()
+    shutil.rmtree(fork / "checkpoints" / "step-00000024")
+    _go_on(ended, *words)
+    _assert_same(fork, whole)
+    assert "18 steps are done" in (fork / "run.log").read_text(encoding="utf-8")
+
+
+def test_overwrite_goes_on_with_the_same_run_and_replaces_one_on_other_rows(ended, whole):
+    _assert_same(_go_on(ended, "overwrite=true"), whole)
+    for name in LAST:
+        (ended / "run" / name).unlink()
+    rows = sample_run.read_jsonl(ended / "dev.jsonl")
+    sample_run.write_jsonl(ended / "dev.jsonl", rows[::-1])
+    run = _go_on(ended, "overwrite=true")
+    assert "the unfinished run is replaced" in (run / "run.log").read_text(encoding="utf-8")
+    assert [line["line"] for line in sample_run.read_jsonl(run / "predictions.jsonl")] == list(range(1, 17))
+
+
+def test_a_checkpoint_that_the_run_starts_from_is_not_removed_by_it(ended):
+    kept = ended / "run" / "best" / "kept"
+    shutil.copytree(ended / "run" / "checkpoints" / "step-00000012", kept)
+    shutil.rmtree(ended / "run" / "checkpoints")
+    with pytest.raises(ConfigError, match=r"resume\n  is .* overwrite=true would remove"):
+        _go_on(ended, f"resume={kept}", "overwrite=true")
+    assert kept.is_dir()
+
+
+def test_the_best_model_comes_back_from_between_two_names(ended, whole):
+    (ended / "run" / "best").rename(ended / "run" / ".best.old")
+    run = _go_on(ended)
+    _assert_same(run, whole)
+    assert not (run / ".best.old").exists()

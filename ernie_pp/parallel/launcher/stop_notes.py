@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from ernie_pp.machine.signals import STOPPING, act_on
 
 
 class StopNotes:
@@ -26,17 +26,14 @@ class StopNotes:
         """Do what the first of them was to do: the handler that was there before, or the exit with its code."""
         if not self.numbers:
             return
-        handler: Callable[[int, object], object] | None = self.handlers.get(self.numbers[0])
-        if callable(handler):
-            handler(self.numbers[0], None)
-        raise SystemExit(128 + self.numbers[0])
+        act_on(self.numbers[0], self.handlers.get(self.numbers[0]))
 
 
 @contextlib.contextmanager
 def noted_stops() -> Iterator[StopNotes]:
     """Note stop signals while the block runs; those this process was told to ignore stay ignored."""
     notes = StopNotes()
-    numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
+    numbers = [number for number in STOPPING if signal.getsignal(number) != signal.SIG_IGN]
 
     def note(number: int, _frame: object) -> None:
         notes.numbers.append(number)

@@ -25,8 +25,8 @@ def _config(**values):
     return RunConfig.model_validate({"task": "cls", "output_dir": "run", **values})
 
 
-def _save(folder, *steps):
-    identity = {"config": _config().model_dump(mode="json")}
+def _save(folder, *steps, **settings):
+    identity = {"config": _config(**settings).model_dump(mode="json")}
     saver = Checkpoints(folder.checkpoints, world=World(), keep=9, identity=identity)
     for step in steps:
         state = EngineState({"w": np.full(3, step, np.float32)}, {}, {})
@@ -55,9 +55,17 @@ def test_the_newest_checkpoint_is_gone_on_from(folder, resume):
     assert _found(folder, resume) == 20
 
 
-@pytest.mark.parametrize("words", [{"resume": "never"}, {"resume": "never", "overwrite": True}, {"overwrite": True}])
+@pytest.mark.parametrize("words", [{}, {"overwrite": True}])
 def test_who_wants_to_start_anew_does(folder, words):
-    assert _found(folder, **words) is None
+    assert _found(folder, "never", **words) is None
+
+
+def test_overwrite_replaces_an_unfinished_run_only_where_it_is_another(folder, caplog):
+    assert _found(folder, overwrite=True) == 20
+    assert _found(folder, overwrite=True, train={"learning_rate": 1e-3}) is None
+    _spoil(folder, 10)
+    _spoil(folder, 20)
+    assert _found(folder, overwrite=True) is None
 
 
 def test_an_empty_folder_is_a_beginning_unless_there_must_be_something(tmp_path):
@@ -113,9 +121,17 @@ def test_an_earlier_one_of_the_same_folder_is_refused_while_later_ones_stand_the
     assert _found(RunFolder(tmp_path / "other"), earlier) == 10
 
 
-def test_a_checkpoint_that_overwrite_would_remove_is_refused(folder):
-    with pytest.raises(ConfigError, match="overwrite=true would remove it"):
-        _found(folder, folder.checkpoints / "step-00000020", overwrite=True)
+def test_a_fork_that_has_begun_is_gone_on_with(folder, tmp_path):
+    fork = RunFolder(tmp_path / "fork")
+    fork.prepare(overwrite=False, inputs={})
+    _save(fork, 30)
+    assert _found(fork, folder.root) == 30
+    _finish(fork)
+    assert _found(fork, folder.root, export={"enabled": False}) is None
+    fork = RunFolder(tmp_path / "older")
+    fork.prepare(overwrite=False, inputs={})
+    _save(fork, 15)
+    assert _found(fork, folder.root) == 20
 
 
 @pytest.mark.parametrize("name", ["nowhere", "run/checkpoints/step-00000030", "file"])
@@ -129,3 +145,12 @@ def test_a_damaged_one_that_is_named_is_told(folder, tmp_path):
     _spoil(folder, 20)
     with pytest.raises(ConfigError, match=r"resume\n  names .*step-00000020, which is not used: .*sha256"):
         _found(RunFolder(tmp_path / "other"), folder.checkpoints / "step-00000020")
+
+
+def test_a_fork_into_the_folder_of_another_run_replaces_it_where_it_may(folder, tmp_path):
+    other = RunFolder(tmp_path / "other")
+    other.prepare(overwrite=False, inputs={})
+    _save(other, 30, seed=7)
+    with pytest.raises(ConfigError, match="seed: 7 there, 42 now"):
+        _found(other, folder.root)
+    assert _found(other, folder.root, overwrite=True) == 20

@@ -48,8 +48,12 @@ class Run:
             self.did.append(("evaluate", step))
             return Outcome(step, VALUES[step // 2 % len(VALUES)])
 
-        hooks = Hooks(evaluate, lambda outcome: not self.did.append(("keep", outcome.step)), self.saved.append)
+        hooks = Hooks(evaluate, self.keep, self.saved.append)
         return train(self, course, hooks=hooks, record=self).found.step
+
+    def keep(self, outcome):
+        self.did.append(("keep", outcome.step))
+        return True
 
     def train_step(self, micro_batches, *, step, stop_signal=no_stop):
         self._signal("step", step + 1)
@@ -131,3 +135,24 @@ def test_patience_counts_on_over_a_stop():
     steps = len(stopped.did)
     stopped.go()
     assert len(stopped.did) == steps, "a run that had come to its end does nothing more"
+
+
+def test_a_signal_after_the_last_agreement_still_acts(monkeypatch):
+    run = Run(max_steps=4)
+    original = Stops.check
+
+    def check(self):
+        original(self)
+        if run.saved[-1].step == 4:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Stops, "check", check)
+    with pytest.raises(SystemExit) as left:
+        run.go()
+    assert left.value.code == 143 and run.saved[-1].step == 4
+
+
+def test_a_better_model_that_could_not_be_kept_uses_up_no_patience():
+    run = Run(patience=1, max_steps=4)
+    run.keep = lambda outcome: outcome.step != 2
+    assert run.go() == 4

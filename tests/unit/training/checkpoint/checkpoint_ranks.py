@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 
 from ernie_pp.parallel.control import open_star
 from ernie_pp.parallel.engine import EngineState
+from ernie_pp.parallel.ports import free_port
 from ernie_pp.parallel.topology import Grid
 from ernie_pp.parallel.world import World
 from ernie_pp.training.checkpoint.save import Checkpoints
@@ -43,14 +43,9 @@ def changed(state: EngineState, part: str, name: str, array: np.ndarray) -> Engi
     return replace(state, **{part: {**getattr(state, part), name: array}})
 
 
-def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
-
-
 def on_all_ranks(grid: Grid, work: Callable[[World], Any]) -> list[Any]:
     """What `work` gives on every rank; an error is given as a value."""
-    address = free_address()
+    address = f"127.0.0.1:{free_port('127.0.0.1')}"
 
     def one(rank: int) -> Any:
         world = World(grid, open_star(rank, grid.num_ranks, address=address, nonce="ours", limit_s=20))
