@@ -90,11 +90,17 @@ def start_parent(folder: Path, works: Mapping[int | str, str], *, grace_s: float
     """A launcher in a process of its own, as soon as its two ranks are at work and one of them has its child."""
     words = [sys.executable, "-c", PARENT, "2", str(folder), str(grace_s), *command(works)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    for name in ("pid-0", "pid-1", "child"):
+        wait_for_file(folder / name, process)
+    return process
+
+
+def wait_for_file(path: Path, process: subprocess.Popen) -> None:
+    """Return once the file has something in it; the process that brings it about must live."""
     deadline = time.monotonic() + 30
-    while not all((folder / name).is_file() and (folder / name).read_text() for name in ("pid-0", "pid-1", "child")):
+    while not (path.is_file() and path.read_text()):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.01)
-    return process
 
 
 def assert_nobody_is_left(folder: Path) -> None:

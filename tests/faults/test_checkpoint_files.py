@@ -1,10 +1,8 @@
 """Checkpoints in real processes that are killed at every moment, and on disks that fill up."""
 
-import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 import sample_run
 
+from ernie_pp.parallel.ports import free_port
 from ernie_pp.training.checkpoint.choose import choose_newest, list_steps
 from ernie_pp.training.checkpoint.saved import open_checkpoint
 
@@ -192,14 +191,9 @@ print(json.dumps(outcomes))
 )
 
 
-def _free_address():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
-
-
 def _run_ranks(root, *, stages, steps, faults=None, size=100) -> list[Any]:
     """What each save gave on each rank, None for a rank that was killed; `faults` are {rank: {step: fault}}."""
-    address, ranks = _free_address(), []
+    address, ranks = f"127.0.0.1:{free_port('127.0.0.1')}", []
     for rank in range(stages):
         spec = {"rank": rank, "grid": [stages, 1], "address": address, "root": str(root), "size": size, "steps": steps}
         spec["faults"] = (faults or {}).get(rank, {})
@@ -237,27 +231,14 @@ def test_a_rank_killed_between_its_file_and_the_manifest_leaves_the_step_before(
     assert _names(root) == ["step-00000001", "step-00000002"]
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A folder with room for 2 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    with contextlib.suppress(FileNotFoundError):
-        if subprocess.run(words, capture_output=True).returncode == 0:
-            yield folder
-            subprocess.run(["umount", "-l", str(folder)], check=True)
-            return
-    pytest.skip("needs the right to mount a file system")
-
-
 def _check_older_is_whole(root, steps):
     assert _names(root) == [f"step-{step:08d}" for step in steps]
     for step in steps:
         assert open_checkpoint(root / f"step-{step:08d}").manifest.step == step
 
 
-def test_a_disk_that_fills_up_under_the_second_of_four_files_costs_the_save_only(small_disk):
+def test_a_disk_that_fills_up_under_the_second_of_four_files_costs_the_save_only(mount_small_disk):
+    small_disk = mount_small_disk("2m")
     root = small_disk / "checkpoints"
     results = _run_ranks(root, stages=4, steps=[1, 2, 3, 4], faults={1: {2: "fill"}}, size=5000)
     assert results[0] == results[1] == results[2] == results[3] and results[0][:2] == [True, False]

@@ -7,7 +7,7 @@ import pytest
 import sample_run
 import yaml
 from grid_run import GridRun
-from injection import write_injection
+from injection import at_micro_batch, write_injection
 from many_commands import run_commands
 from safetensors.numpy import load_file
 
@@ -91,24 +91,12 @@ def test_hostile_settings_are_refused_at_their_place(made, answers, name):
     assert answer.more_bytes < 50_000_000
 
 
-# The second rank's sixth micro-batch: the run has kept a best model by then.
-FAILING = """
-@after_import("ernie_pp.data.batches")
-def change(batches):
-    build, left = batches.build_micro_batch, [None] * 5
-    def failing(*words, **named):
-        if RANK == "1" and not left:
-            raise ValueError("boom")
-        left and left.pop()
-        return build(*words, **named)
-    batches.build_micro_batch = failing
-"""
-
-
 def test_a_secret_of_the_environment_is_nowhere_in_the_run_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_SECRET_TOKEN", "s3cr3t-of-the-user")
     words = ("parallel.stages=2", "train.eval_every=1", "checkpoint.every=1")
-    run = GridRun(sample_run.write_sample(tmp_path), *words, path=write_injection(tmp_path, FAILING))
+    # The run has kept a best model by then.
+    path = write_injection(tmp_path, at_micro_batch(5, "raise ValueError('boom')"))
+    run = GridRun(sample_run.write_sample(tmp_path), *words, path=path)
     errors, _ = run.end()
     assert run.process.returncode == 1 and "boom" in errors
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]

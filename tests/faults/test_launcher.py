@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sample_run
 from grid_run import GridRun
+from injection import at_micro_batch, write_injection
 from stand_in_ranks import (
     CHILD,
     FOREVER,
@@ -17,20 +18,15 @@ from stand_in_ranks import (
     assert_nobody_is_left,
     command,
     failed,
-    run,
     start_parent,
+    wait_for_file,
 )
 
 from ernie_pp.parallel.rank_record import read_record
 from ernie_pp.parallel.stacks import stack_path
 
+pytestmark = pytest.mark.usefixtures("our_path")
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-
-
-@pytest.fixture(autouse=True)
-def _our_path(monkeypatch):
-    for name, value in sample_run.environment().items():
-        monkeypatch.setenv(name, value)
 
 
 @pytest.mark.parametrize("stages, rank", [(2, 1), (4, 0), (4, 2)])
@@ -192,11 +188,12 @@ def test_a_rank_that_does_not_end_in_its_time_is_killed_and_named(tmp_path):
 
 
 def test_a_second_interrupt_ends_the_waiting(tmp_path):
-    deaf = "signal.signal(signal.SIGTERM, lambda *_: Path(place.records, 'asked').touch()); " + CHILD + FOREVER
-    process = start_parent(tmp_path, {0: deaf, 1: FOREVER}, grace_s=60)
+    deaf = (
+    noted = "signal.signal(signal.SIGTERM, lambda *_: Path(place.records, 'asked').write_text('yes')); "
+    )
+    process = start_parent(tmp_path, {0: noted + CHILD + FOREVER, 1: FOREVER}, grace_s=60)
     process.send_signal(signal.SIGINT)
-    while not (tmp_path / "asked").exists():
-        time.sleep(0.01)
+    wait_for_file(tmp_path / "asked", process)
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
@@ -223,70 +220,15 @@ def test_a_rank_that_only_lost_another_says_nothing_on_the_screen(tmp_path):
     assert record is not None and record.is_secondary and record.code == 75
 
 
-# Somebody else is quicker: on the first so many starts rank 0 finds its port taken.
-TAKE = """
-tries = Path(place.records.parent, "tries")
-if place.rank == 0:
-    tries.write_text((tries.read_text() if tries.exists() else "") + place.address + "\\n")
-    if len(tries.read_text().splitlines()) <= TIMES:
-        host, _, port = place.address.rpartition(":")
-        thief = socket.create_server((host, int(port)))
-"""
-
-
-def _tries(tmp_path: Path) -> list[str]:
-    return (tmp_path / "tries").read_text().splitlines()
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_port_that_is_taken_meanwhile_starts_the_ranks_once_more_on_others(tmp_path, caplog, times):
-    run(tmp_path / "ranks", {"first": TAKE.replace("TIMES", str(times)), 0: "train(2)", 1: "train(2)"})
-    assert len(set(_tries(tmp_path))) == times + 1
-    warnings = [record.getMessage() for record in caplog.records if "starting once more on other ports" in record.msg]
-    assert len(warnings) == times and "\n" not in warnings[0]
-    assert f"{_tries(tmp_path)[0]} cannot be listened on: Address already in use" in warnings[0]
-
-
-def test_ports_that_are_taken_every_time_end_the_run_with_a_clear_line(tmp_path):
-    with pytest.raises(Exception, match="3 times") as caught:
-        run(tmp_path / "ranks", {"first": TAKE.replace("TIMES", "9")})
-    assert caught.value.exit_code == 1 and len(set(_tries(tmp_path))) == 3
-    assert "cannot be listened on: Address already in use" in caught.value.messages[0]
-
-
-def test_an_abort_before_the_ranks_have_met_is_taken_for_a_taken_port(tmp_path):
-    run(tmp_path / "ranks", {"first": TAKE.replace("thief =", "os.abort() #").replace("TIMES", "1")})
-    assert len(_tries(tmp_path)) == 2
-
-
-# Loaded by Python itself in every process: the second rank's tenth micro-batch is never made.
-HUNG = """
-import os
-if os.environ.get("ERNIE_PP_RANK") == "1":
-    import time
-    from ernie_pp.data import batches
-    build, left = batches.build_micro_batch, [None] * 9
-    def never_comes():
-        time.sleep(1000)
-    def hung(*words, **named):
-        if not left:
-            never_comes()
-        left.pop()
-        return build(*words, **named)
-    batches.build_micro_batch = hung
-"""
-
-
 def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "sitecustomize.py").write_text(HUNG)
+    path = write_injection(tmp_path, at_micro_batch(9, "import time; time.sleep(1000)"))
     words = ("parallel.stages=2", "train.epochs=100000", "stop.stall_s=3")
-    hit = GridRun(sample_run.write_sample(tmp_path), *words, path=str(tmp_path / "first"))
+    hit = GridRun(sample_run.write_sample(tmp_path), *words, path=path)
     errors, _ = hit.end()
     assert hit.process.returncode == 124
     last = errors.splitlines()[-1]
     assert last.startswith("no rank made progress for") and "Traceback" not in errors
-    assert "in never_comes\n" in stack_path(tmp_path / "run" / "ranks", 1).read_text()
+    assert "in hit\n" in stack_path(tmp_path / "run" / "ranks", 1).read_text()
     assert [path for path in (tmp_path / "run").rglob("*") if path.is_file() and _holds(path, hit.mark)] == []
     folder = tmp_path / "run" / "ranks"
     modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("rank-*")}
@@ -295,25 +237,3 @@ def test_a_real_run_that_hangs_is_ended_with_the_stack_that_hangs(tmp_path):
 
 def _holds(path: Path, words: str) -> bool:
     return words.encode() in path.read_bytes()
-
-
-# The first time rank 0 starts, somebody else listens where Paddle's store was to.
-THIEF = """
-import os, pathlib, socket
-marker = pathlib.Path(__file__).with_name("taken")
-if os.environ.get("ERNIE_PP_RANK") == "0" and not marker.exists():
-    marker.touch()
-    host, _, port = os.environ["PADDLE_MASTER"].rpartition(":")
-    thief = socket.create_server((host, int(port)))
-"""
-
-
-def test_a_real_run_whose_port_is_taken_starts_once_more_and_ends_well(tmp_path):
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "sitecustomize.py").write_text(THIEF)
-    words = ("parallel.stages=2", "train.max_steps=2", "export.enabled=false")
-    hit = GridRun(sample_run.write_sample(tmp_path), *words, path=str(tmp_path / "first"))
-    errors, _ = hit.end()
-    assert hit.process.returncode == 0, errors
-    assert errors.count("starting once more on other ports") == 1
-    assert (tmp_path / "run" / "metrics.json").is_file()
