@@ -188,9 +188,7 @@ def test_a_rank_that_does_not_end_in_its_time_is_killed_and_named(tmp_path):
 
 
 def test_a_second_interrupt_ends_the_waiting(tmp_path):
-    deaf = (
     noted = "signal.signal(signal.SIGTERM, lambda *_: Path(place.records, 'asked').write_text('yes')); "
-    )
     process = start_parent(tmp_path, {0: noted + CHILD + FOREVER, 1: FOREVER}, grace_s=60)
     process.send_signal(signal.SIGINT)
     wait_for_file(tmp_path / "asked", process)
