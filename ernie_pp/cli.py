@@ -76,6 +76,8 @@ def _run_rank(arguments: argparse.Namespace) -> NoReturn:
         code = arguments.run(arguments)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 1
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
     except BaseException as error:
         code, text = _explain(error) or (1, traceback_of(error))
         leave_word(place, code=code, text=text, error=error)

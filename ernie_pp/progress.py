@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
@@ -86,10 +87,30 @@ def _new_display() -> Any:
         TimeRemainingColumn,
     )
 
+    screen: Any = _Screen(sys.stderr)
     names = TextColumn("{task.description}", markup=False)
     values = TextColumn("{task.fields[values]}", markup=False)
     columns = (names, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
-    return Progress(*columns, values, console=Console(stderr=True), transient=True)
+    return Progress(*columns, values, console=Console(file=screen), transient=True)
+
+
+class _Screen:
+    """A terminal that may be closed at any time: what it takes no more is dropped, and the work goes on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):  # gone, or closed
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 class _BarTracker:

@@ -74,6 +74,8 @@ def _names_path(field: FieldInfo, value: str) -> bool:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     words = extra.get("words")
     is_word = isinstance(words, list) and value in words
+    # An empty name would become the working directory.
+    is_word = is_word or (words is not None and not value)
     return bool(extra.get("read_path")) and not is_word and not value.startswith(DATASET_PREFIX)
 
 

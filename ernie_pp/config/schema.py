@@ -294,7 +294,7 @@ class StopConfig(Section):
     """How long a run may take to end, and to show that it lives."""
 
     grace_s: Annotated[float, Field(gt=0)] = Field(
-        default=30.0, description="seconds in which a stopped run may finish its step and save, before it is killed"
+        default=30.0, description="many processes: seconds that a stopped run may take to end its step and save"
     )
     stall_s: Annotated[float, Field(gt=0)] | None = Field(
         default=None,
@@ -317,10 +317,10 @@ class RunConfig(Section):
 
     task: Literal["cls"] = Field(description="kind of problem")
     output_dir: str = Field(description="run folder, made if it is not there")
-    overwrite: bool = Field(default=False, description="replace the results of an earlier run in output_dir")
+    overwrite: bool = Field(default=False, description="replace the results of a finished or another run in output_dir")
     resume: str = Field(
         default="auto",
-        description="auto: an unfinished run in output_dir goes on; must: or stop; never; or a checkpoint's folder",
+        description="auto: an unfinished run in output_dir goes on; must: or fail; never; or a checkpoint's folder",
         json_schema_extra={**READ_PATH, "words": list(RESUME_WORDS)},
     )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(

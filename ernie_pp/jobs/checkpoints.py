@@ -9,12 +9,15 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 from pydantic import ValidationError
 
 from ernie_pp.config import RunConfig
 from ernie_pp.errors import RunError
 from ernie_pp.jobs.fingerprint import check_same_data, fingerprint
+from ernie_pp.jobs.model import Model
 from ernie_pp.jobs.prepare import Prepared
+from ernie_pp.models.ernie import model_settings
 from ernie_pp.parallel.beats import Phase
 from ernie_pp.parallel.engine import EngineState
 from ernie_pp.parallel.step import StepEngine
@@ -37,7 +40,11 @@ class Saver:
     ) -> None:
         self.config, self.engine, self.world = config, engine, world
         self.is_first = True
-        identity = {"config": config.model_dump(mode="json"), "data": fingerprint(prepared)}
+        identity = {
+            "config": config.model_dump(mode="json"),
+            "data": fingerprint(prepared),
+            "model": model_settings(engine.stack),
+        }
         self.checkpoints = Checkpoints(
             folder.checkpoints,
             world=world,
@@ -46,8 +53,8 @@ class Saver:
             is_sharded=config.parallel.shard_optimizer,
         )
 
-    def save(self, loop: LoopState) -> None:
-        """A checkpoint of this place; where there is no room for it a warning, and the second time RunError."""
+    def save(self, loop: LoopState) -> bool:
+        """A checkpoint of this place; False where there is no room for it, and the second time in a row RunError."""
         start = time.monotonic()
         self.world.beats.begin(Phase.SAVE)
         trainer = {_LOOP: loop.model_dump(mode="json")}
@@ -58,9 +65,11 @@ class Saver:
             LOG.info("step %d: checkpoint saved in %.1f s", loop.step, seconds)
         self.world.beats.begin(Phase.TRAIN)
         self._look_at_time(seconds)
+        return is_saved
 
     def _look_at_time(self, seconds: float) -> None:
-        if self.is_first and self.world.is_writer and seconds > self.config.stop.grace_s / 2:
+        is_limited = self.world.launcher == "ours" and self.world.is_writer
+        if self.is_first and is_limited and seconds > self.config.stop.grace_s / 2:
             LOG.warning(
                 "a checkpoint takes %.0f s, and a stopped run is killed after stop.grace_s %g: raise it",
                 seconds,
@@ -82,16 +91,26 @@ def share_start(found: Checkpoint | None, world: World) -> Checkpoint | None:
     return seen
 
 
-def check_fits(found: Checkpoint, prepared: Prepared, shapes: Shapes) -> None:
-    """DataError or RunError where rows or model are not the checkpoint's; `shapes` are those of the whole model."""
+def check_fits(found: Checkpoint, prepared: Prepared, model: Model) -> None:
+    """DataError or RunError where rows or model are not the checkpoint's."""
     check_same_data(found, prepared)
-    found.check_names(shapes)
+    found.check_names(model.shapes)
+    saved, now = found.manifest.run.get("model"), model_settings(model.stack)
+    saved = saved if isinstance(saved, Mapping) else {}
+    changed = [name for name, value in now.items() if value != saved.get(name)]
+    if changed:
+        lines = (f"{name}: {saved.get(name)!r} there, {now[name]!r} now" for name in changed)
+        what = "\n".join(["is of a model with another config.json:", *lines])
+        raise RunError(str(found.folder), what, "Go on with the model that the run was started with, or begin anew.")
 
 
 def read_loop(found: Checkpoint) -> LoopState:
     """Where the loop stood when the checkpoint was made."""
     with _told_as_damaged(found):
-        return LoopState.model_validate_json(json.dumps(found.trainer()[_LOOP]))
+        loop = LoopState.model_validate_json(json.dumps(found.trainer()[_LOOP]))
+        if loop.step != found.manifest.step:
+            raise ValueError(f"its loop is at step {loop.step}, its manifest at {found.manifest.step}")
+        return loop
 
 
 def restore(found: Checkpoint, engine: StepEngine) -> None:
@@ -99,6 +118,9 @@ def restore(found: Checkpoint, engine: StepEngine) -> None:
     with _told_as_damaged(found):
         scalars = {name: float(value) for name, value in found.scalars().items()}
         weights, optimizer = found.read_weights(engine.shapes()), found.read_optimizer(engine.owned)
+        odd = next((name for name, array in weights.items() if array.dtype != np.float32), None)
+        if odd is not None:
+            raise ValueError(f"tensor {odd} is of type {weights[odd].dtype}, expected float32")
         engine.load_state(EngineState(weights, optimizer, scalars))
 
 

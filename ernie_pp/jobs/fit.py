@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,14 +17,13 @@ from ernie_pp.export.check import save_batches
 from ernie_pp.jobs.bundling import pick_check_rows
 from ernie_pp.jobs.checkpoints import Saver
 from ernie_pp.jobs.going_on import go_on
+from ernie_pp.jobs.model import Model
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
 from ernie_pp.jobs.splits import Split
 from ernie_pp.jobs.trained import CHECK_ROWS
 from ernie_pp.models.ernie import load_classifier, paddlenlp_config
-from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.beats import Phase
-from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
 from ernie_pp.training.checkpoint.saved import Checkpoint
@@ -33,6 +31,7 @@ from ernie_pp.training.logits import Pass, compute_logits
 from ernie_pp.training.loop import Course, Hooks, train
 from ernie_pp.training.loop_state import BestSoFar, LoopState
 from ernie_pp.training.model_folder import save_model_folder
+from ernie_pp.training.position import check_place
 from ernie_pp.training.record import Record
 from ernie_pp.training.run_folder import RunFolder
 from ernie_pp.training.stops import Stops
@@ -52,20 +51,6 @@ class Outcome:
     evaluation: Evaluation
 
 
-@dataclass(frozen=True)
-class Model:
-    """The stack, of which a rank keeps its own layers only, what trains it, and the size of the whole."""
-
-    stack: ErnieStack
-    engine: StepEngine
-    shapes: Mapping[str, tuple[int, ...]]  # of the whole model's weights
-
-    @property
-    def num_parameters(self) -> int:
-        """Of the whole model."""
-        return sum(math.prod(shape) for shape in self.shapes.values())
-
-
 class Fit:
     """Trains one stack on a run's rows, on every rank of `world`; rank 0 writes."""
 
@@ -80,7 +65,7 @@ class Fit:
     ) -> None:
         self.config, self.prepared, self.folder, self.world = config, prepared, folder, world
         self.model, self.engine = model, model.engine
-        self.stops, self.num_not_kept = Stops(world.control, has_launcher=world.has_launcher), 0
+        self.stops, self.num_not_kept = Stops(world.control, has_launcher=world.launcher != "none"), 0
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
@@ -89,14 +74,10 @@ class Fit:
 
     def run(self, record: Record, start: Checkpoint | None) -> Outcome:
         """The best dev evaluation; its model stands in best/. `start` is the checkpoint that the run goes on from."""
-        course = Course(
-            self.prepared.splits["train"].rows,
-            self.config,
-            self.prepared.tokenizer.pad_id,
-            stops=self.stops,
-            start=LoopState() if start is None else go_on(self, start),
-            beats=self.world.beats,
-        )
+        rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
+        place = LoopState() if start is None else go_on(self, start)
+        check_place(place, num_rows=len(rows), config=self.config.train)
+        course = Course(rows, self.config, pad_id, stops=self.stops, start=place, beats=self.world.beats)
         hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self.keep)
         if self.config.checkpoint.enabled:
             saver = Saver(self.config, self.prepared, engine=self.engine, folder=self.folder, world=self.world)
@@ -146,10 +127,10 @@ class Fit:
             LOG.warning("the model of step %d is not kept as the best: %s", best.step, failure)
         return not failure
 
-    def _save(self, saver: Saver, record: Record, loop: LoopState) -> None:
+    def _save(self, saver: Saver, record: Record, loop: LoopState) -> bool:
         # What the checkpoint takes for logged must outlive a power cut as it does.
         record.sync()
-        saver.save(loop)
+        return saver.save(loop)
 
     def _recall(self, best: BestSoFar) -> Outcome:
         """The best evaluation once more: an earlier process has made it."""

@@ -7,8 +7,11 @@ import logging
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from ernie_pp.errors import ErniePPError
 from ernie_pp.jobs.checkpoints import Shapes, read_loop, restore
+from ernie_pp.models.ernie import load_classifier
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.training.checkpoint.choose import list_steps
@@ -60,16 +63,26 @@ def _bring_back(training: Training, best: BestSoFar, start: Checkpoint) -> bool:
 
 def _where_is(folder: Path, best: BestSoFar, start: Checkpoint) -> bytes:
     """That the best model stands in best/, or else the checkpoint that it can be made from; nothing: it is gone."""
-    # A killed run may have found a better one after its last checkpoint.
+    source = start if start.manifest.step == best.step else _find_checkpoint(best.step, start.folder.parent)
     with contextlib.suppress(ErniePPError):
-        if read_settings(folder)["step"] == best.step:
+        # A killed run may have found a better one after its last checkpoint.
+        if read_settings(folder)["step"] == best.step and (source is None or _has_weights(folder, source)):
             return _THERE
-    if start.manifest.step == best.step:
-        return str(start.folder).encode()
-    for step, path in list_steps(start.folder.parent):
-        if step == best.step:
+    return b"" if source is None else str(source.folder).encode()
+
+
+def _find_checkpoint(step: int, root: Path) -> Checkpoint | None:
+    for number, path in list_steps(root):
+        if number == step:
             try:
-                return str(open_checkpoint(path).folder).encode()
+                return open_checkpoint(path)
             except ErniePPError as error:
                 LOG.warning("%s", error)
-    return b""
+    return None
+
+
+def _has_weights(folder: Path, source: Checkpoint) -> bool:
+    """Whether a model folder, which has no hashes, holds the weights of the checkpoint, which has."""
+    stack = load_classifier(folder)
+    found, expected = stack.state(), source.read_weights({name: w.shape for name, w in stack.state().items()})
+    return all(np.array_equal(found[name], value) for name, value in expected.items())

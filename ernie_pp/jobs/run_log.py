@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from ernie_pp.durable import told_as_unwritable
+from ernie_pp.durable import check_writable, told_as_unwritable
 from ernie_pp.errors import RunError
 
 LOG = logging.getLogger("ernie_pp")
@@ -40,6 +40,11 @@ class RunLog(logging.Handler):
             self._file.writelines(held)
             self._file.flush()
 
+    def note(self, text: str) -> None:
+        """Words that the screen gets from elsewhere; nothing while an earlier log stands."""
+        if self._held is None:
+            self.emit(logging.makeLogRecord({"msg": text, "levelno": logging.ERROR, "levelname": "ERROR"}))
+
     def emit(self, record: logging.LogRecord) -> None:
         line = self.format(record) + "\n"
         if self._held is not None:
@@ -60,6 +65,7 @@ def open_run_log(path: Path, *, hold: bool) -> Iterator[RunLog]:
 
     `hold` keeps an earlier log until `begin`: without it there is none worth keeping.
     """
+    check_writable(path)  # a pipe would be waited for
     with told_as_unwritable(path):
         file = open(path, "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 (closed below)
     log = RunLog(file, path)
@@ -77,8 +83,9 @@ def open_run_log(path: Path, *, hold: bool) -> Iterator[RunLog]:
 
 def check_unlocked(path: Path) -> None:
     """RunError where another run is writing this run.log."""
-    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-        lock_run(file, path.parent)
+    if path.is_file():
+        with open(path, "rb") as file:
+            lock_run(file, path.parent)
 
 
 def lock_run(file: TextIO | BinaryIO | int, folder: Path) -> None:

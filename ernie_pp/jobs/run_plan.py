@@ -41,8 +41,9 @@ def picture_plan(
     """The plan beside what was measured, for the report; None for one process, of which there is nothing to see."""
     if plan.num_devices == 1:
         return None
-    lines = [line for line in history if line["kind"] == "train"]
-    peaks = [rank["peak_memory_bytes"] for rank in lines[-1]["ranks"]] if lines else []
+    # A run that goes on may have stood on another grid before.
+    lines = [line["ranks"] for line in history if line["kind"] == "train" and len(line["ranks"]) == grid.num_ranks]
+    peaks = [rank["peak_memory_bytes"] for rank in lines[-1]] if lines else []
     of_stages = (
         [max(peaks[rank] for rank in grid.ranks_of_stage(stage)) for stage in range(grid.stages)] if peaks else None
     )

@@ -34,17 +34,26 @@ def find_start(config: RunConfig, folder: RunFolder, *, is_settled: bool) -> Che
         LOG.info("overwrite=true: the unfinished run in %s has other settings and is replaced", folder.root)
         return None
     if found is not None:
-        check_settings(found, config)
+        _check_settings(found, config, folder)
     return found
 
 
-def check_settings(found: Checkpoint, config: RunConfig) -> None:
+def _check_settings(found: Checkpoint, config: RunConfig, folder: RunFolder) -> None:
     """ConfigError that lists every setting by which this would be another run."""
     changed = _changes(found, config)
     if changed:
         what = "\n".join([f"is of a run with other settings ({len(changed)}):", *changed])
-        do = f"Set them as they were to go on. {_ANEW}"
-        raise ConfigError(str(found.folder), what, do)
+        best = found.folder.parent.parent / "best"
+        other = _ANEW if is_own(found, folder) else f"To train its model on with these, drop resume: model.path={best}"
+        raise ConfigError(str(found.folder), what, f"Set them as they were to go on. {other}")
+
+
+def is_done(config: RunConfig, folder: RunFolder) -> bool:
+    """Whether this very run has come to its end here before."""
+    is_asked_again = config.resume == "auto" and not config.overwrite
+    if not is_asked_again or not folder.is_finished(with_bundle=config.export.enabled) or not folder.is_run():
+        return False
+    return not changed_settings(read_yaml(folder.config).values, config)
 
 
 def may_replace(config: RunConfig, folder: RunFolder, found: Checkpoint) -> bool:
@@ -78,8 +87,7 @@ def _newest(config: RunConfig, folder: RunFolder) -> Checkpoint | None:
     is_must = config.resume == "must"
     if folder.is_finished(with_bundle=config.export.enabled):
         if is_must:
-            what = f"is must, and the run in {folder.root} has come to its end"
-            raise ConfigError("resume", what, "Choose another output_dir.")
+            raise _is_over(config, folder)
         return None
     choice = choose_newest(folder.checkpoints)
     for refusal in choice.refused:
@@ -90,6 +98,11 @@ def _newest(config: RunConfig, folder: RunFolder) -> Checkpoint | None:
         what = f"holds {say_count(len(choice.refused), 'checkpoint')}, none of them whole; {_said(choice.refused[0])}"
         raise RunError(str(folder.checkpoints), what, _ANEW)
     return choice.checkpoint
+
+
+def _is_over(config: RunConfig, folder: RunFolder) -> ConfigError:
+    what = f"is {config.resume}, and the run in {folder.root} has come to its end"
+    return ConfigError("resume", what, "Choose another output_dir.")
 
 
 def _lacking(refused: tuple[Refusal, ...], folder: RunFolder) -> str:
@@ -118,6 +131,8 @@ def _named(config: RunConfig, folder: RunFolder) -> Checkpoint | None:
     found = _opened(newest or path)
     if is_own(found, folder):
         _check_is_last(found, folder)
+        if folder.is_finished(with_bundle=config.export.enabled):
+            raise _is_over(config, folder)
         return found
     # The same command again: what it has begun before goes on.
     further = _newest(config, folder)

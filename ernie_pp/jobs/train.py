@@ -14,7 +14,7 @@ from ernie_pp.jobs.before_ranks import check_before_ranks
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import check_unlocked, open_run_log
 from ernie_pp.jobs.start import start_paddle
-from ernie_pp.jobs.start_point import find_start, is_own, may_begin_again
+from ernie_pp.jobs.start_point import find_start, is_done, is_own, may_begin_again
 from ernie_pp.jobs.writer import Writer
 from ernie_pp.parallel.place import Place, check_grid, find_place
 from ernie_pp.training.checkpoint.saved import Checkpoint
@@ -37,6 +37,9 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
     check_grid(place, stages=grid.stages, replicas=grid.replicas)
     folder, start = RunFolder(config.output_dir), None
     # Ranks of ours come when the folder is ready; only one of the others may look: results may stand there soon.
+    if place.kind != "ours" and is_done(config, folder):
+        said = f"the run in {folder.root} is finished, with these settings; overwrite=true trains it again"
+        return said if place.is_writer else ""
     if place.is_writer:
         check_unlocked(folder.text_log)
         start = find_start(config, folder, is_settled=place.kind == "ours")
@@ -71,7 +74,12 @@ def _run_here(config: RunConfig, folder: RunFolder, place: Place, start: Checkpo
         from ernie_pp.jobs.training_run import run
 
         writer = None if log is None else Writer(log, start)
-        return run(config, folder, setup, place=place, writer=writer)
+        try:
+            return run(config, folder, setup, place=place, writer=writer)
+        except Exception as error:
+            if log is not None:
+                log.note(f"{type(error).__name__}: {error}")
+            raise
 
 
 def _inputs(config: RunConfig, path: str) -> dict[str, str]:

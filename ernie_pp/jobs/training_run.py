@@ -14,8 +14,9 @@ from ernie_pp.jobs.bundling import describe_parity, export_model
 from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
-from ernie_pp.jobs.fit import Fit, Model, Outcome
+from ernie_pp.jobs.fit import Fit, Outcome
 from ernie_pp.jobs.joining import open_run, writer_first
+from ernie_pp.jobs.model import Model
 from ernie_pp.jobs.overlap import warn_of_overlap
 from ernie_pp.jobs.planning import waiting_note
 from ernie_pp.jobs.prepare import Prepared, prepare
@@ -38,9 +39,10 @@ from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.training.build import build_engine
 from ernie_pp.training.checkpoint.choose import choose_newest, set_aside
 from ernie_pp.training.checkpoint.saved import Checkpoint
+from ernie_pp.training.history import read_history
 from ernie_pp.training.position import plan_length
 from ernie_pp.training.precision import check_precision
-from ernie_pp.training.record import NoRecord, Record, RunRecord, read_history
+from ernie_pp.training.record import NoRecord, Record, RunRecord
 from ernie_pp.training.run_folder import RunFolder
 
 LOG = logging.getLogger("ernie_pp")
@@ -127,7 +129,7 @@ def _hand_over(config: RunConfig, prepared: Prepared, folder: RunFolder, *, best
 def _fitting(start: Checkpoint, config: RunConfig, folder: RunFolder, fit: Fit) -> Checkpoint | None:
     """The checkpoint, of whose rows and model these are; None where it gives way to a new run. All ranks find alike."""
     try:
-        check_fits(start, fit.prepared, fit.shapes)
+        check_fits(start, fit.prepared, fit.model)
     except (DataError, RunError) as error:
         if not may_replace(config, folder, start):
             raise

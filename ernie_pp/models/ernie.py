@@ -125,6 +125,12 @@ def build_paddlenlp_classifier(stack: ErnieStack) -> Any:
     return model
 
 
+def model_settings(stack: ErnieStack) -> dict[str, Any]:
+    """What beside the weights says which function the stack computes, as in config.json."""
+    values = encoder_values(stack.config.to_dict())
+    return {name: value for name, value in sorted(values.items()) if name != "initializer_range"}
+
+
 def paddlenlp_config(stack: ErnieStack, *, labels: Sequence[str]) -> dict[str, Any]:
     """What config.json says of the stack, so that PaddleNLP's own from_pretrained opens the folder."""
     values = dict(stack.config.to_dict())

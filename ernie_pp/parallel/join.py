@@ -48,7 +48,7 @@ def join_world(grid: Grid, place: Place, *, is_cpu: bool, settings: Mapping[str,
     group = fleet.get_hybrid_communicate_group().get_data_parallel_group()
     beats = Beats(beat_path(place.records, place.rank) if place.records is not None else None)
     group = group if grid.replicas > 1 else None
-    return World(grid, control, group, host, is_cpu, beats, has_launcher=place.kind == "ours")
+    return World(grid, control, group, host, is_cpu, beats, launcher="ours" if place.kind == "ours" else "other")
 
 
 def _own_host(place: Place) -> str:

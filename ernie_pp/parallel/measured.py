@@ -39,9 +39,9 @@ class MeasuredStep:
 
 
 def gather_step(step: int, spans: Sequence[Span], world: World) -> MeasuredStep | None:
-    """The step of all ranks on rank 0, None on the others; every rank calls this."""
+    """The step of all ranks on rank 0, None on the others and where there was none; every rank calls this."""
     gathered = world.control.gather(json.dumps([asdict(span) for span in spans]).encode())
-    if not gathered:
+    if not gathered or not spans:
         return None
     return MeasuredStep(step, world.grid, tuple(tuple(Span(**span) for span in json.loads(part)) for part in gathered))
 

@@ -14,7 +14,7 @@ LEAST_LIMIT_S, USUAL_STEPS = 120.0, 20
 # A whole model may have to go to a slow disk.
 LEAST_SAVE_LIMIT_S = 600.0
 # A watcher that was itself suspended this long has not seen what the ranks did, and they were perhaps suspended too.
-_LONGEST_GAP_S = 10.0
+_LONGEST_GAP_S = 2.5
 
 
 @dataclass(frozen=True)

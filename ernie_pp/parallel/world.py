@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ernie_pp.parallel.beats import Beats
 from ernie_pp.parallel.control import Alone, Control
@@ -11,6 +11,9 @@ from ernie_pp.parallel.topology import Grid
 
 if TYPE_CHECKING:
     from paddle.distributed.communication.group import Group
+
+
+Launcher = Literal["none", "ours", "other"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class World:
     host: str = "127.0.0.1"  # where other ranks reach this process
     is_cpu: bool = True
     beats: Beats = field(default_factory=Beats)
-    has_launcher: bool = False  # our own, which watches over this process
+    launcher: Launcher = "none"  # who started this process, and kills it where it must end at once
 
     @property
     def rank(self) -> int:

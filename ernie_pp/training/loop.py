@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic
@@ -28,12 +29,13 @@ class Hooks(Generic[Kind]):
     """What the loop calls.
 
     `evaluate(step)` measures the model, and may raise Stopped on every rank alike; `keep(outcome)` saves the model as
-    the best so far, and says whether it could; `save(state)` makes a checkpoint.
+    the best so far, and says whether it could; `save(state)` makes a checkpoint, and
+    says whether it could.
     """
 
     evaluate: Callable[[int], Kind]
     keep: Callable[[Kind], bool]
-    save: Callable[[LoopState], None] = lambda state: None
+    save: Callable[[LoopState], bool] = lambda state: False
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ def train(engine: Engine, course: Course, *, hooks: Hooks[Kind], record: Record)
     # One that came after all ranks have asked each other for the last time is this rank's own.
     number = stopped_by or course.stops.number
     if number:
+        loop.say_where_it_stands(number)
         course.stops.act(number)
     if loop.selection.best is None:
         raise RunError("training", "has ended, and no model could be saved", "Make room on the disk, and go on.")
@@ -115,6 +118,12 @@ class _Loop(Generic[Kind]):
         """A checkpoint of what is not in one yet."""
         if self.state() != self.saved:
             self._save()
+
+    def say_where_it_stands(self, number: int) -> None:
+        """What a stop signal has led to."""
+        is_saved = self.course.config.checkpoint.enabled and self.state() == self.saved
+        rest = "the same command goes on from there" if is_saved else "what came after the last checkpoint is not saved"
+        LOG.info("%s: stopped after step %d; %s", signal.Signals(number).name, self.step, rest)
 
     def state(self) -> LoopState:
         """Where the loop stands."""
@@ -180,5 +189,5 @@ class _Loop(Generic[Kind]):
 
     def _save(self) -> None:
         state = self.state()
-        self.hooks.save(state)
-        self.saved = state
+        if self.hooks.save(state):
+            self.saved = state

@@ -140,10 +140,20 @@ class Optimizer:
                 raise ModelError(
                     f"optimizer state {key}", "belongs to no parameter of this model", "Use its own model."
                 )
+            shape = tuple(self.parameters[name].shape)
+            if array.dtype != np.float32 or array.shape not in (shape, (1,)):
+                what = f"has shape {list(array.shape)} and type {array.dtype}, expected {list(shape)} of float32"
+                raise ModelError(f"optimizer state {key}", what, "Use another checkpoint.")
             if suffix == _MASTERS:
                 values.setdefault(_MASTERS, {})[own_names[name]] = paddle.to_tensor(array)
             else:
                 values[f"{own_names[name]}_{suffix}"] = paddle.to_tensor(array)
+        known = {key.rpartition(".")[::2] for key in state}
+        for name in own_names if state else ():
+            missing = [suffix for suffix in _ACCUMULATORS if (name, suffix) not in known]
+            if missing:
+                where = f"optimizer state {name}.{missing[0]}"
+                raise ModelError(where, "is missing, and there is some of others", "Use another checkpoint.")
         if values:
             self.adamw.set_state_dict(values)
 

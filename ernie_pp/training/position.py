@@ -11,6 +11,8 @@ from ernie_pp.config import RunConfig, TrainConfig
 from ernie_pp.data.batches import MicroBatch, StepCut, build_micro_batch, cut_step
 from ernie_pp.data.order import order_steps
 from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.errors import RunError
+from ernie_pp.training.loop_state import LoopState
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,17 @@ def plan_length(num_rows: int, config: TrainConfig, *, save_every: int | None = 
     if config.max_steps is not None:
         num_steps = min(num_steps, config.max_steps)
     return Length(steps_per_epoch, num_steps, config.eval_every or steps_per_epoch, save_every)
+
+
+def check_place(start: LoopState, *, num_rows: int, config: TrainConfig) -> None:
+    """RunError for a place that no run of so many rows comes to."""
+    length = plan_length(num_rows, config)
+    epoch, steps = divmod(start.step, length.steps_per_epoch)
+    expected = epoch * num_rows + min(steps * config.batch_size, num_rows)
+    if start.step > length.num_steps or start.consumed_rows != expected:
+        what = f"is at step {start.step} after {start.consumed_rows} rows, expected {expected} rows there"
+        what += f" and {length.num_steps} steps at most"
+        raise RunError("the checkpoint", what, "Go on from another checkpoint.")
 
 
 def steps_from(

@@ -60,7 +60,9 @@ class Precision:
         return {"loss_scale": self.scale, "good_steps": float(self._good_steps)}
 
     def load_state(self, state: dict[str, float]) -> None:
-        """Go on from `state`."""
+        """Go on from `state`; ValueError for a scale that no run has had."""
+        if not 1.0 <= state["loss_scale"] <= _LARGEST_SCALE:
+            raise ValueError(f"loss_scale is {state['loss_scale']}, expected 1 to {_LARGEST_SCALE:.0f}")
         self.scale, self._good_steps = state["loss_scale"], int(state["good_steps"])
 
 

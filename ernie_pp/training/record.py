@@ -110,27 +110,6 @@ class RunRecord:
         self._scalars = None
 
 
-def read_history(log: Path, *, step: int, is_evaluated: bool) -> list[dict]:
-    """The lines up to a step; that of its evaluation only where the evaluation is done.
-
-    What a killed process has written last may be half a line: it is left out.
-    """
-    lines = []
-    with contextlib.suppress(FileNotFoundError):
-        for text in log.read_text(encoding="utf-8", errors="replace").split("\n"):
-            with contextlib.suppress(ValueError):
-                line = json.loads(text)
-                if _is_kept(line, step=step, is_evaluated=is_evaluated):
-                    lines.append(line)
-    return lines
-
-
-def _is_kept(line: object, *, step: int, is_evaluated: bool) -> bool:
-    if not isinstance(line, dict) or not isinstance(line.get("step"), int) or not isinstance(line.get("kind"), str):
-        return False
-    return line["step"] < step or (line["step"] == step and (is_evaluated or line["kind"] == "train"))
-
-
 def _as_text(line: Mapping) -> str:
     return json.dumps(line, ensure_ascii=False) + "\n"
 

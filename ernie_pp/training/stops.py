@@ -27,7 +27,7 @@ class Stops:
     """The stop signal of this process, and the ranks' agreement on it."""
 
     def __init__(self, control: Control, *, has_launcher: bool = False) -> None:
-        """`has_launcher`: our own has started this process, and kills it where it must end at once."""
+        """`has_launcher`: one has started this process, and kills it where it must end at once."""
         self.control, self.has_launcher = control, has_launcher
         self.number = 0  # of the first signal that came
 
@@ -39,7 +39,7 @@ class Stops:
     def noted(self) -> Iterator[None]:
         """Note a stop signal while the block runs; a second one does what it did before. Ignored ones stay ignored.
 
-        Under our launcher a second one changes nothing: a scheduler may signal every process, and the launcher again.
+        Under a launcher a second one changes nothing: it may signal again what a scheduler has signalled already.
         """
         if threading.current_thread() is not threading.main_thread():
             yield

@@ -1,7 +1,9 @@
 """The same command goes on with a run that was ended, wherever that was; what differs stops it before it starts."""
 
+import hashlib
 import json
 import logging
+import os
 import shutil
 from pathlib import Path
 
@@ -87,8 +89,10 @@ def test_a_run_ended_after_its_last_step_only_hands_over(whole, tmp_path):
 
 def test_a_finished_run_is_not_touched(whole):
     before = (whole / "run" / "metrics.json").stat().st_mtime_ns
+    said = sample_run.train_here(sample_run.write_config(whole), *WORDS)
+    assert said.endswith("run is finished, with these settings; overwrite=true trains it again")
     with pytest.raises(RunError, match=r"holds the results of an earlier run: .*\n.*overwrite=true"):
-        _go_on(whole)
+        _go_on(whole, "train.learning_rate=1e-3")
     assert (whole / "run" / "metrics.json").stat().st_mtime_ns == before
 
 
@@ -243,3 +247,94 @@ def test_the_best_model_comes_back_from_between_two_names(ended, whole):
     run = _go_on(ended)
     _assert_same(run, whole)
     assert not (run / ".best.old").exists()
+
+
+def _forge(checkpoint, change):
+    """Another trainer.json, which the manifest then vouches for."""
+    trainer, manifest = checkpoint / "trainer.json", checkpoint / "manifest.json"
+    values = json.loads(trainer.read_text(encoding="utf-8"))
+    change(values)
+    content = json.dumps(values).encode()
+    trainer.write_bytes(content)
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    said["files"]["trainer.json"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    manifest.write_text(json.dumps(said), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            lambda values: values["trainer"]["loop"].update(step=10**6),
+            "its loop is at step 1000000, its manifest at 12",
+        ),
+        (lambda values: values["trainer"]["loop"].update(consumed_rows=95), "after 95 rows, expected 96 rows"),
+        (lambda values: values["trainer"]["loop"].update(num_worse=-1), "does not say where its run stood"),
+        (lambda values: values["trainer"].pop("loop"), "does not say where its run stood: 'loop'"),
+        (lambda values: values["scalars"].update(loss_scale=0.0), "loss_scale is 0.0"),
+        (lambda values: values["scalars"].pop("num_skipped"), "num_skipped"),
+    ],
+)
+def test_a_place_that_no_run_comes_to_is_refused(ended, change, message):
+    _forge(ended / "run" / "checkpoints" / "step-00000012", change)
+    with pytest.raises(RunError, match=message):
+        _go_on(ended)
+    assert (ended / "run" / "best").is_dir()
+
+
+def test_a_best_model_that_was_damaged_is_made_again(ended, whole):
+    path = ended / "run" / "best" / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 64
+    path.write_bytes(content)
+    _assert_same(_go_on(ended), whole)
+
+
+ODD_LINES = (
+    "[" * 100_000,
+    '{"kind": "train", "step": 1}',
+    '{"kind": "train", "step": 1, "loss": 1' + "0" * 400 + "}",
+    '{"kind": "evaluate", "step": 1, "split": "\\ud800"}',
+    '{"kind": "evaluate", "step": "1"}',
+    '{"kind": "train", "step"',
+)
+
+
+def test_lines_of_the_log_that_are_none_are_left_out(ended, whole, caplog):
+    with open(ended / "run" / "log.jsonl", "a", encoding="utf-8") as file:
+        file.write("\n".join(ODD_LINES))
+    _assert_same(_go_on(ended), whole)
+    assert f"{len(ODD_LINES)} lines cannot be read and are left out" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "run.log"])
+def test_a_log_that_is_a_pipe_is_told(ended, name):
+    (ended / "run" / name).unlink()
+    os.mkfifo(ended / "run" / name)
+    with pytest.raises(RunError, match=rf"{name}\n  cannot be (read|written)"):
+        _go_on(ended)
+
+
+def test_a_model_folder_with_another_config_is_another_model(ended, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(ended / "run" / "best", model)
+    words = (f"model.path={model}", f"output_dir={tmp_path / 'other'}", "train.max_steps=6", "cls.baseline=false")
+    config = sample_run.write_config(ended, {"model": {"sizes": None}})
+    sample_run.train_here(config, *words)
+    (tmp_path / "other" / "report.html").unlink()
+    values = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    (model / "config.json").write_text(json.dumps({**values, "hidden_act": "relu"}), encoding="utf-8")
+    with pytest.raises(RunError, match=r"another config\.json:\n  hidden_act: 'gelu' there, 'relu' now"):
+        sample_run.train_here(config, *words)
+
+
+def test_a_run_with_nothing_left_to_train_is_finished_by_two_processes(ended, whole):
+    run = ended / "run"
+    shutil.rmtree(run / "checkpoints")
+    shutil.copytree(whole / "run" / "checkpoints", run / "checkpoints")
+    shutil.copyfile(whole / "run" / "log.jsonl", run / "log.jsonl")
+    words = ("parallel.stages=2", "profile.timeline=true", *WORDS)
+    done = sample_run.train(sample_run.write_config(ended), *words)
+    assert done.returncode == 0, done.stderr
+    assert "24 steps are done" in done.stderr and (run / "report.html").is_file()
+    assert _figures(run) == _figures(whole / "run")

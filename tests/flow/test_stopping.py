@@ -1,11 +1,16 @@
 """Stopped from outside at any time: right exit code, within seconds, nothing half, nobody left."""
 
+import contextlib
 import json
 import os
+import pty
+import re
 import shlex
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -150,3 +155,29 @@ def test_stopped_predict_leaves_the_old_output(run_bundle, tmp_path, number):
     assert process.returncode == (143 if number == signal.SIGTERM else -signal.SIGKILL)
     assert output.read_text(encoding="utf-8") == "old\n"
     assert number == signal.SIGKILL or _hidden(tmp_path) == []
+
+
+def test_a_terminal_that_is_closed_stops_a_run_that_saves(tmp_path):
+    words = sample_run.command("--config", str(sample_run.write_sample(tmp_path)), *LONG, module="ernie_pp.tasks.cls")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(words[0], words, sample_run.environment(TERM="xterm"))
+    # The bar fills the terminal: somebody has to read it.
+    reader = threading.Thread(target=_read_until_closed, args=(terminal,), daemon=True)
+    reader.start()
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "checkpoints" / "step-00000006").is_dir():
+        assert time.monotonic() < deadline, "never got there"
+        time.sleep(0.01)
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    log = (tmp_path / "run" / "run.log").read_text(encoding="utf-8").splitlines()[-1]
+    step = int(re.search(r"SIGHUP: stopped after step (\d+); the same command goes on from there", log).group(1))
+    assert (tmp_path / "run" / "checkpoints" / f"step-{step:08d}" / "manifest.json").is_file()
+
+
+def _read_until_closed(terminal):
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 65536):
+            pass

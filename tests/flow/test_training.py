@@ -95,9 +95,9 @@ def test_the_resolved_config_makes_the_same_run_again(run_folder, tmp_path):
     assert predictions[0] == predictions[1]
 
 
-def test_a_rerun_without_overwrite_is_refused_and_touches_nothing(run_folder):
+def test_a_rerun_with_other_settings_is_refused_and_touches_nothing(run_folder):
     before = (run_folder / "metrics.json").stat().st_mtime_ns
-    done = sample_run.train(run_folder.parent / "config.yaml")
+    done = sample_run.train(run_folder.parent / "config.yaml", "seed=7")
     assert done.returncode == 1
     assert "holds the results of an earlier run" in done.stderr and "overwrite=true" in done.stderr
     assert (run_folder / "metrics.json").stat().st_mtime_ns == before

@@ -19,7 +19,14 @@ from ernie_pp.parallel.launcher.rank_files import clear_folder, drop_signs
 from ernie_pp.parallel.launcher.rank_processes import POLL_EVERY_S, Launch, RankProcesses
 from ernie_pp.parallel.launcher.stop_notes import StopNotes, noted_stops
 from ernie_pp.parallel.launcher.telling import tell_failure, tell_stall
-from ernie_pp.parallel.launcher.verdict import RankEnd, find_failed_stop, is_own_failure, left_too_early, lost_a_port
+from ernie_pp.parallel.launcher.verdict import (
+    RankEnd,
+    find_failed_stop,
+    is_own_failure,
+    left_too_early,
+    lost_a_port,
+    stopped_all,
+)
 from ernie_pp.parallel.ports import reserved_ports
 from ernie_pp.parallel.stall import LOOK_EVERY_S, Stall, Watch, find_stall
 
@@ -93,6 +100,10 @@ def _judge(run: Launch, outcome: _Outcome) -> RanksFailed | None:
         raise tell_stall(run, outcome.stall, outcome.beats, stacks=outcome.stacks)
     if len(outcome.ends) == run.grid.num_ranks and not any(end.code for end in outcome.ends):
         return None
+    number = stopped_all(outcome.ends)
+    if number:
+        line = f"stopped by {signal.Signals(number).name}, which the ranks, or one of them, were given"
+        raise RanksFailed(line, messages=(), exit_code=128 + number)
     failure = tell_failure(run, outcome.ends, stacks=outcome.stacks)
     if outcome.has_joined or not lost_a_port(outcome.ends):
         raise failure

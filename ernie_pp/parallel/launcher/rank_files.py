@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -12,6 +13,7 @@ from ernie_pp.durable import told_as_unwritable
 from ernie_pp.parallel.beats import beat_path
 from ernie_pp.parallel.stacks import stack_path
 
+_OURS = re.compile(r"rank-\d+\.(log|json|beat|stack|tmp)")
 _LOG_LINES_SHOWN = 20
 _LOG_BYTES_LOOKED_AT = 100_000  # a long run's log may be large
 
@@ -21,8 +23,9 @@ def clear_folder(folder: Path) -> None:
     with told_as_unwritable(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)  # logs may quote the user's rows
-        for path in folder.glob("rank-*.*"):
-            path.unlink()
+        for path in folder.iterdir():
+            if _OURS.fullmatch(path.name):
+                path.unlink()
 
 
 def drop_signs(folder: Path, ranks: Iterable[int]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ernie_pp.errors import PeerLost
+from ernie_pp.machine.signals import STOPPING
 from ernie_pp.parallel.beats import Beat, Phase
 from ernie_pp.parallel.rank_record import RankRecord
 
@@ -65,6 +66,13 @@ def judge(ends: Sequence[RankEnd]) -> Verdict:
     # Ranks that find the same thing wrong at the same step say the same.
     messages = {end.record.text: None for end in (first, *causes) if end.record is not None and end.record.text}
     return Verdict(first, _phrase(first), tuple(messages))
+
+
+def stopped_all(ends: Sequence[RankEnd]) -> int:
+    """The stop signal by which all of these ranks have left, told by one or given to each; 0: there is none."""
+    codes = {end.code for end in ends if end.record is None}
+    number = codes.pop() - 128 if len(codes) == 1 and all(end.record is None for end in ends) else 0
+    return number if number in STOPPING else 0
 
 
 def left_too_early(ended: Mapping[int, float], beats: Mapping[int, Beat | None], *, now: float) -> bool:

@@ -37,10 +37,16 @@ def test_overflow_skips_the_update_and_lowers_the_scale_without_giving_up(make_e
 
 
 def test_a_resumed_run_goes_on_with_its_scale_and_its_count_of_bad_steps(make_engine, cut):
-    engine = scaled(make_engine(), 2.0**140)
-    for step in range(3):
-        engine.train_step(cut([12]), step=step)
+    engine = scaled(make_engine(), 2.0**20)
+    engine.train_step(cut([12]), step=0)
+    engine.skipped.count = 3
     resumed = scaled(make_engine(), 2.0**15)
     resumed.load_state(engine.state())
-    assert resumed.parts.casting.scale == 2.0**137
+    assert resumed.parts.casting.scale == 2.0**20
     assert (resumed.skipped.count, resumed.skipped.in_a_row) == (3, 0)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 2.0**100, float("nan")])
+def test_a_scale_that_no_run_has_had_is_refused(scale):
+    with pytest.raises(ValueError, match="loss_scale"):
+        Precision(TrainConfig(precision="fp16")).load_state({"loss_scale": scale, "good_steps": 0.0})

@@ -1,5 +1,7 @@
 """Of ranks that have ended, the one that was the cause is found, and what the others lost is not taken for it."""
 
+import signal
+
 import pytest
 
 from ernie_pp.errors import PeerLost
@@ -11,6 +13,7 @@ from ernie_pp.parallel.launcher.verdict import (
     judge,
     left_too_early,
     lost_a_port,
+    stopped_all,
 )
 from ernie_pp.parallel.peers import PortTaken
 from ernie_pp.parallel.rank_record import RankRecord, build_record, read_record, write_record
@@ -117,3 +120,12 @@ def test_a_failure_while_the_ranks_stop_is_one_when_it_came_first_or_was_a_kill(
 )
 def test_a_failure_just_before_a_stop_is_not_taken_for_the_stop(end, is_own):
     assert is_own_failure(end, [15]) is is_own
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_ranks_that_all_left_by_one_stop_signal_are_a_stop(number):
+    ends = [RankEnd(rank, 128 + number, 1.0) for rank in (0, 1)]
+    assert stopped_all(ends) == number
+    assert stopped_all([*ends, RankEnd(2, 1, 1.0)]) == 0
+    assert stopped_all([RankEnd(0, 128 + signal.SIGKILL, 1.0)]) == 0
+    assert stopped_all([]) == 0
