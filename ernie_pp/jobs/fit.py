@@ -128,6 +128,7 @@ class Fit:
         return not failure
 
     def _save(self, saver: Saver, record: Record, loop: LoopState) -> bool:
+        self.world.beats.begin(Phase.SAVE)
         # What the checkpoint takes for logged must outlive a power cut as it does.
         record.sync()
         return saver.save(loop)

@@ -19,12 +19,13 @@ def watch_over(beats: Beats, *, rank: int, stall_s: float | None) -> None:
 
 
 def _watch(beats: Beats, *, rank: int, stall_s: float | None) -> None:
-    watch = Watch(time.monotonic(), time.monotonic())
+    watch = Watch(time.monotonic())
     stall = None
     while stall is None:
         time.sleep(LOOK_EVERY_S)
-        watch = watch.look(time.monotonic())
-        stall = find_stall({rank: beats.last}, watch, wanted_s=stall_s)
+        own = {rank: beats.last}
+        watch = watch.look(time.monotonic(), own)
+        stall = find_stall(own, watch, wanted_s=stall_s)
     _end(f"rank {rank}: no progress for {stall.seconds:.0f} s after step {beats.step} (stop.stall_s); it ends itself")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +14,8 @@ LOOK_EVERY_S = 1.0
 LEAST_LIMIT_S, USUAL_STEPS = 120.0, 20
 # A whole model may have to go to a slow disk.
 LEAST_SAVE_LIMIT_S = 600.0
-# A watcher that was itself suspended this long has not seen what the ranks did, and they were perhaps suspended too.
-_LONGEST_GAP_S = 2.5
+# A watcher that looks later than this was itself suspended, and the ranks perhaps too: that time does not count.
+_LONGEST_LOOK_S = 2.5
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,19 @@ class Stall:
 
 @dataclass(frozen=True)
 class Watch:
-    """When a watcher looked last, and since when it has looked without a gap."""
+    """When a watcher looked last, the newest beat it has seen, and for how long it has seen no newer one."""
 
-    since: float
     looked: float
+    newest: float = -math.inf
+    quiet_s: float = 0.0
 
-    def look(self, now: float) -> Watch:
-        """The same after one more look."""
-        return Watch(now if now - self.looked > _LONGEST_GAP_S else self.since, now)
+    def look(self, now: float, beats: Mapping[int, Beat | None]) -> Watch:
+        """The same after one more look at the ranks that live."""
+        newest = max((beat.time for beat in beats.values() if beat is not None), default=self.newest)
+        passed = min(now - self.looked, _LONGEST_LOOK_S)
+        if newest > self.newest:
+            return Watch(now, newest, min(passed, max(now - newest, 0.0)))
+        return Watch(now, self.newest, self.quiet_s + passed)
 
 
 def stall_limit(beats: Sequence[Beat], wanted_s: float | None) -> float:
@@ -51,8 +57,8 @@ def find_stall(beats: Mapping[int, Beat | None], watch: Watch, *, wanted_s: floa
     if not known or len(known) < len(beats) or any(not _is_watched(beat) for beat in known.values()):
         return None
     last, least = (choose(known, key=lambda rank: known[rank].time) for choose in (max, min))
-    seconds = watch.looked - max(known[last].time, watch.since)
-    return Stall(seconds, last, least) if seconds > stall_limit(list(known.values()), wanted_s) else None
+    limit = stall_limit(list(known.values()), wanted_s)
+    return Stall(watch.quiet_s, last, least) if watch.quiet_s > limit else None
 
 
 def _is_watched(beat: Beat) -> bool:

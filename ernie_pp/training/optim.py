@@ -148,18 +148,23 @@ class Optimizer:
                 values.setdefault(_MASTERS, {})[own_names[name]] = paddle.to_tensor(array)
             else:
                 values[f"{own_names[name]}_{suffix}"] = paddle.to_tensor(array)
-        known = {key.rpartition(".")[::2] for key in state}
-        for name in own_names if state else ():
-            missing = [suffix for suffix in _ACCUMULATORS if (name, suffix) not in known]
-            if missing:
-                where = f"optimizer state {name}.{missing[0]}"
-                raise ModelError(where, "is missing, and there is some of others", "Use another checkpoint.")
+        _check_whole(state)
         if values:
             self.adamw.set_state_dict(values)
 
     def _gradients(self) -> list[paddle.Tensor]:
         gradients = (parameter.grad for parameter in self.parameters.values())
         return [gradient for gradient in gradients if gradient is not None]
+
+
+def _check_whole(state: Mapping[str, np.ndarray]) -> None:
+    """ModelError where a parameter has some accumulators only; one that never had a gradient has none."""
+    known = {key.rpartition(".")[::2] for key in state}
+    for name in {name for name, _ in known}:
+        missing = [suffix for suffix in _ACCUMULATORS if (name, suffix) not in known]
+        if missing:
+            where = f"optimizer state {name}.{missing[0]}"
+            raise ModelError(where, "is missing, and others of it are there", "Use another checkpoint.")
 
 
 def square_sum(gradient: paddle.Tensor) -> paddle.Tensor:

@@ -153,16 +153,15 @@ class _Lookout:
 
     def __init__(self, ranks: RankProcesses) -> None:
         self.ranks = ranks
-        now = time.monotonic()
-        self.watch, self.is_left_alone = Watch(now, now), False
+        self.watch, self.is_left_alone = Watch(time.monotonic()), False
 
     def look(self) -> Stall | None:
         """The stall there is now, if there is one."""
         now = time.monotonic()
         if now - self.watch.looked < LOOK_EVERY_S:
             return None
-        self.watch = self.watch.look(now)
         beats = self.ranks.beats()
+        self.watch = self.watch.look(now, beats)
         ended = {rank: self.ranks.seen[rank] for rank, code in self.ranks.codes().items() if code == 0}
         self.is_left_alone = left_too_early(ended, beats, now=now)
         return find_stall(beats, self.watch, wanted_s=self.ranks.run.stall_s)

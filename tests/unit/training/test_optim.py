@@ -122,3 +122,21 @@ def test_state_of_another_model_is_refused():
     _, optimizer = build()
     with pytest.raises(ModelError, match=r"layers\.9"):
         optimizer.load_state({"ernie.encoder.layers.9.norm1.bias.moment1_0": np.zeros(3, "float32")})
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda state: state.pop("classifier.weight.moment2_0"), "classifier.weight.moment2_0\n  is missing"),
+        (lambda state: state.update({"classifier.weight.moment1_0": np.zeros(7, "float32")}), r"shape \[7\]"),
+        (lambda state: state.update({"classifier.weight.moment1_0": np.zeros((4, 3))}), "float64"),
+    ],
+)
+def test_state_that_no_optimizer_has_is_refused(change, message):
+    parameters, optimizer = build()
+    set_gradients(parameters)
+    optimizer.step(0.1)
+    state = optimizer.state()
+    change(state)
+    with pytest.raises(ModelError, match=message):
+        optimizer.load_state(state)
