@@ -40,10 +40,6 @@ def _resume_rules(config: RunConfig) -> Iterator[str]:
         yield "resume is must and overwrite is true: the run to go on with would be removed; drop one of them"
     if not config.resume:
         yield f"resume is empty, expected {', '.join(RESUME_WORDS)} or the folder of a checkpoint"
-    if config.parallel.stages * config.parallel.replicas == 1 and not config.parallel.auto:
-        for name in ("grace_s", "stall_s"):
-            if is_set(config.stop, name):
-                yield f"stop.{name} has no effect: it is about many processes, and there is one; drop it"
     for name in ("every", "keep"):
         if is_set(config.checkpoint, name) and not config.checkpoint.enabled:
             yield f"checkpoint.{name} has no effect: checkpoint.enabled is false"

@@ -36,15 +36,11 @@ class Saver:
     """Makes the checkpoints of one run; every rank makes the same calls."""
 
     def __init__(
-        self, config: RunConfig, prepared: Prepared, *, engine: StepEngine, folder: RunFolder, world: World
+        self, config: RunConfig, *, identity: Mapping[str, object], engine: StepEngine, folder: RunFolder, world: World
     ) -> None:
+        """`identity` is what `identify` gives."""
         self.config, self.engine, self.world = config, engine, world
         self.is_first = True
-        identity = {
-            "config": config.model_dump(mode="json"),
-            "data": fingerprint(prepared),
-            "model": model_settings(engine.stack),
-        }
         self.checkpoints = Checkpoints(
             folder.checkpoints,
             world=world,
@@ -78,6 +74,24 @@ class Saver:
         self.is_first = False
 
 
+def identify(
+    config: RunConfig, prepared: Prepared, model: Model, *, start: Checkpoint | None, folder: RunFolder
+) -> dict[str, object]:
+    """What says which run a checkpoint is of; `start` is the one that the run goes on from."""
+    return {
+        "config": config.model_dump(mode="json"),
+        "data": fingerprint(prepared),
+        "model": model_settings(model.stack),
+        "origin": None if start is None else origin_of(start, folder),
+    }
+
+
+def origin_of(start: Checkpoint, folder: RunFolder) -> object:
+    """Where the run's first checkpoint came from, if it was not its own: the folder of another run's checkpoints."""
+    root = start.folder.resolve().parent
+    return start.manifest.run.get("origin") if root == folder.checkpoints.resolve() else str(root)
+
+
 def share_start(found: Checkpoint | None, world: World) -> Checkpoint | None:
     """The checkpoint that rank 0 has found, on every rank; RunError where a rank sees another one there."""
     told = {} if found is None else {"folder": str(found.folder.absolute()), "digest": found.digest}
@@ -96,7 +110,8 @@ def check_fits(found: Checkpoint, prepared: Prepared, model: Model) -> None:
     check_same_data(found, prepared)
     found.check_names(model.shapes)
     saved, now = found.manifest.run.get("model"), model_settings(model.stack)
-    saved = saved if isinstance(saved, Mapping) else {}
+    if not isinstance(saved, Mapping):
+        raise RunError(str(found.folder), "does not say the config of its model", "Give a checkpoint of ernie_pp.")
     changed = [name for name, value in now.items() if value != saved.get(name)]
     if changed:
         lines = (f"{name}: {saved.get(name)!r} there, {now[name]!r} now" for name in changed)

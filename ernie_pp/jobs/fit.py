@@ -15,7 +15,7 @@ from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.errors import RunError
 from ernie_pp.export.check import save_batches
 from ernie_pp.jobs.bundling import pick_check_rows
-from ernie_pp.jobs.checkpoints import Saver
+from ernie_pp.jobs.checkpoints import Saver, identify
 from ernie_pp.jobs.going_on import go_on
 from ernie_pp.jobs.model import Model
 from ernie_pp.jobs.model_settings import build_model_settings
@@ -76,11 +76,13 @@ class Fit:
         """The best dev evaluation; its model stands in best/. `start` is the checkpoint that the run goes on from."""
         rows, pad_id = self.prepared.splits["train"].rows, self.prepared.tokenizer.pad_id
         place = LoopState() if start is None else go_on(self, start)
-        check_place(place, num_rows=len(rows), config=self.config.train)
+        where = "the beginning" if start is None else str(start.folder)
+        check_place(place, num_rows=len(rows), config=self.config.train, where=where)
         course = Course(rows, self.config, pad_id, stops=self.stops, start=place, beats=self.world.beats)
         hooks = Hooks(evaluate=partial(self._evaluate, record), keep=self.keep)
         if self.config.checkpoint.enabled:
-            saver = Saver(self.config, self.prepared, engine=self.engine, folder=self.folder, world=self.world)
+            identity = identify(self.config, self.prepared, self.model, start=start, folder=self.folder)
+            saver = Saver(self.config, identity=identity, engine=self.engine, folder=self.folder, world=self.world)
             hooks = replace(hooks, save=partial(self._save, saver, record))
         self.world.beats.begin(Phase.TRAIN)
         best = train(self.engine, course, hooks=hooks, record=record)

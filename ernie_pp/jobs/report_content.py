@@ -81,7 +81,7 @@ def _curves(history: Sequence[dict], metric: str) -> list[Curve]:
     dev = [line for line in history if line["kind"] == "evaluate"]
 
     def points(lines: Sequence[dict], name: str) -> list[tuple[float, float]]:
-        return [(line["step"], line[name]) for line in lines if line[name] is not None]
+        return [(line["step"], line[name]) for line in lines if line.get(name) is not None]
 
     return [
         Curve("training loss", {"loss": points(train, "loss")}),

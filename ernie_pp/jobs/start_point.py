@@ -43,9 +43,15 @@ def _check_settings(found: Checkpoint, config: RunConfig, folder: RunFolder) -> 
     changed = _changes(found, config)
     if changed:
         what = "\n".join([f"is of a run with other settings ({len(changed)}):", *changed])
-        best = found.folder.parent.parent / "best"
-        other = _ANEW if is_own(found, folder) else f"To train its model on with these, drop resume: model.path={best}"
-        raise ConfigError(str(found.folder), what, f"Set them as they were to go on. {other}")
+        raise ConfigError(str(found.folder), what, f"Set them as they were to go on. {_instead_of(found, folder)}")
+
+
+def _instead_of(found: Checkpoint, folder: RunFolder) -> str:
+    """What else may be wanted by who gives other settings."""
+    if is_own(found, folder):
+        return _ANEW
+    best = found.folder.parent.parent / "best"
+    return f"To train its model on with these, drop resume and set model.path={best}." if best.is_dir() else ""
 
 
 def is_done(config: RunConfig, folder: RunFolder) -> bool:
@@ -134,18 +140,12 @@ def _named(config: RunConfig, folder: RunFolder) -> Checkpoint | None:
         if folder.is_finished(with_bundle=config.export.enabled):
             raise _is_over(config, folder)
         return found
-    # The same command again: what it has begun before goes on.
-    further = _newest(config, folder)
-    if further is None and folder.is_finished(with_bundle=config.export.enabled) and not config.overwrite:
-        return None
-    if (
-        further is None
-        or further.manifest.step < found.manifest.step
-        or (config.overwrite and _changes(further, config))
-    ):
-        return found
-    LOG.info("%s has come as far as %s or further: it is gone on with", folder.root, found.folder)
-    return further
+    # The same command again: the fork that it has begun before goes on.
+    fork = _newest(config, folder)
+    if fork is not None and fork.manifest.run.get("origin") == str(found.folder.resolve().parent):
+        LOG.info("%s is a fork of %s: it is gone on with", folder.root, found.folder)
+        return fork
+    return found
 
 
 def _steps_in(place: Path) -> list[tuple[int, Path]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 from ernie_pp.config import RunConfig, check_config, load_config
-from ernie_pp.config.schema import RESUME_WORDS
+from ernie_pp.config.schema import RESUME_WORDS, StopConfig
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.auto_grid import resolve_parallel
 from ernie_pp.jobs.before_ranks import check_before_ranks
@@ -19,6 +20,8 @@ from ernie_pp.jobs.writer import Writer
 from ernie_pp.parallel.place import Place, check_grid, find_place
 from ernie_pp.training.checkpoint.saved import Checkpoint
 from ernie_pp.training.run_folder import RunFolder
+
+LOG = logging.getLogger("ernie_pp")
 
 
 def run_training(path: str, overrides: Sequence[str], *, task: str | None = None, quiet: bool = False) -> str:
@@ -34,6 +37,8 @@ def run_training(path: str, overrides: Sequence[str], *, task: str | None = None
         raise ConfigError("output_dir", "is empty, expected the name of a folder", "Name one: output_dir=runs/first")
     config = resolve_parallel(config, num_devices=place.num_ranks if place.kind == "paddle" else None)
     grid = grid_of(config.parallel)
+    if place.is_writer and grid.num_ranks == 1 and config.stop != StopConfig():
+        LOG.warning("stop.grace_s and stop.stall_s have no effect: they are about many processes, and there is one")
     check_grid(place, stages=grid.stages, replicas=grid.replicas)
     folder, start = RunFolder(config.output_dir), None
     # Ranks of ours come when the folder is ready; only one of the others may look: results may stand there soon.

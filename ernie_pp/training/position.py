@@ -35,7 +35,7 @@ def plan_length(num_rows: int, config: TrainConfig, *, save_every: int | None = 
     return Length(steps_per_epoch, num_steps, config.eval_every or steps_per_epoch, save_every)
 
 
-def check_place(start: LoopState, *, num_rows: int, config: TrainConfig) -> None:
+def check_place(start: LoopState, *, num_rows: int, config: TrainConfig, where: str) -> None:
     """RunError for a place that no run of so many rows comes to."""
     length = plan_length(num_rows, config)
     epoch, steps = divmod(start.step, length.steps_per_epoch)
@@ -43,7 +43,7 @@ def check_place(start: LoopState, *, num_rows: int, config: TrainConfig) -> None
     if start.step > length.num_steps or start.consumed_rows != expected:
         what = f"is at step {start.step} after {start.consumed_rows} rows, expected {expected} rows there"
         what += f" and {length.num_steps} steps at most"
-        raise RunError("the checkpoint", what, "Go on from another checkpoint.")
+        raise RunError(where, what, "Go on from another checkpoint.")
 
 
 def steps_from(

@@ -234,9 +234,8 @@ def test_overwrite_goes_on_with_the_same_run_and_replaces_one_on_other_rows(ende
 
 
 def test_a_checkpoint_that_the_run_starts_from_is_not_removed_by_it(ended):
-    kept = ended / "run" / "best" / "kept"
+    kept = ended / "run" / "checkpoints" / "kept" / "step-00000012"
     shutil.copytree(ended / "run" / "checkpoints" / "step-00000012", kept)
-    shutil.rmtree(ended / "run" / "checkpoints")
     with pytest.raises(ConfigError, match=r"resume\n  is .* overwrite=true would remove"):
         _go_on(ended, f"resume={kept}", "overwrite=true")
     assert kept.is_dir()
@@ -296,6 +295,7 @@ ODD_LINES = (
     '{"kind": "train", "step": 1, "loss": 1' + "0" * 400 + "}",
     '{"kind": "evaluate", "step": 1, "split": "\\ud800"}',
     '{"kind": "evaluate", "step": "1"}',
+    '{"kind": "shown", "step": 1}',
     '{"kind": "train", "step"',
 )
 
@@ -303,7 +303,9 @@ ODD_LINES = (
 def test_lines_of_the_log_that_are_none_are_left_out(ended, whole, caplog):
     with open(ended / "run" / "log.jsonl", "a", encoding="utf-8") as file:
         file.write("\n".join(ODD_LINES))
-    _assert_same(_go_on(ended), whole)
+        file.write('\n{"kind": "evaluate", "step": 2}\n')
+    run = _go_on(ended)
+    assert (run / "report.html").is_file() and len(_figures(run)) == len(_figures(whole / "run")) + 1
     assert f"{len(ODD_LINES)} lines cannot be read and are left out" in caplog.text
 
 

@@ -86,6 +86,9 @@ def decode_manifest(values: Any) -> Manifest:
 
 def decode_tensors(values: Any) -> dict[str, TensorEntry]:
     """Tensors by name, from what JSON gave; errors as `decode_manifest`."""
+    for name in _mapping(values):
+        if not name.isprintable():
+            raise ValueError(f"{name!a} is no name of a tensor")
     return _entries(values, _tensor_entry)
 
 

@@ -228,3 +228,12 @@ assert "paddle" not in sys.modules
 def test_the_optimizer_of_some_parameters_is_read_alone(folder):
     found = open_checkpoint(folder).read_optimizer(names_of(0)[:1])
     assert sorted(found) == ["stage0.weight.beta1_pow_acc_0", "stage0.weight.moment1_0"]
+
+
+@pytest.mark.parametrize("name", ["\ud800", "w\x1b[2J"])
+def test_a_tensor_of_a_name_that_no_screen_shows_is_refused(folder, name):
+    values = _manifest(folder)
+    tensors = values["tensors"]["weights"]
+    tensors[name] = tensors.pop(next(iter(tensors)))
+    _write_manifest(folder, values)
+    assert f"{name!a} is no name of a tensor" in _refusal(folder)
