@@ -31,6 +31,7 @@ ALLOWED = {
 # The last two see all of them.
 ALLOWED["jobs"] = set(ALLOWED)
 ALLOWED["cli"] = set(ALLOWED)
+_SHARED_NAMES = ("__init__.py", "conftest.py")
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 
@@ -126,3 +127,9 @@ def test_no_function_is_longer_than_60_lines():
             if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60:
                 long.append(f"{path.name}:{node.name}")
     assert long == []
+
+
+def test_test_files_have_names_of_their_own():
+    """pytest imports each by its name alone: two of one name cannot be collected together."""
+    names = [path.name for path in (PACKAGE.parent / "tests").rglob("*.py") if path.name not in _SHARED_NAMES]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
