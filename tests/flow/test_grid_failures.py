@@ -40,7 +40,7 @@ def test_a_stop_signal_to_the_parent_ends_all_and_best_is_whole(tmp_path):
     run.process.terminate()
     errors, seconds = run.end()
     assert run.process.returncode == 143 and seconds < 10
-    assert errors.endswith("stopped by SIGTERM\n") and "Traceback" not in errors and errors.count("stopped") == 1
+    assert errors.endswith("stopped by SIGTERM\n") and "Traceback" not in errors and errors.count("stopped by") == 1
     _assert_whole(tmp_path / "run" / "best")
     assert [path.name for path in (tmp_path / "run").rglob(".*")] == []
 
