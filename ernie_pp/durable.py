@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from ernie_pp.errors import ErniePPError, RunError
 
+_CHUNK_BYTES = 1 << 20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -114,6 +116,15 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def hash_file(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal; OSError where it cannot be read."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def clear_leftovers(folder: Path) -> None:

@@ -36,6 +36,12 @@ def all_keys() -> list[str]:
     return [name for name, _ in _walk(RunConfig, "")]
 
 
+def settings_by_key(values: Mapping) -> dict[str, object]:
+    """The value of every key that is no section, by names such as `train.epochs`, out of a config as plain values."""
+    keys = ((name, tuple(name.split("."))) for name in all_keys())
+    return {name: value_at(values, key) for name, key in keys if not is_section(key)}
+
+
 def describe_keys() -> list[tuple[str, str, str]]:
     """(key, default, meaning) of every key, for `--keys`."""
     return [(name, _default_of(field), field.description or "") for name, field in _walk(RunConfig, "")]

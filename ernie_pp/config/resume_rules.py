@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ernie_pp.config.fields import all_keys, is_section, value_at
+from ernie_pp.config.fields import settings_by_key
 from ernie_pp.config.merge import merge
 from ernie_pp.config.schema import RunConfig
 
@@ -38,15 +38,10 @@ MAY_CHANGE = (
 def changed_settings(saved: Mapping, config: RunConfig) -> list[str]:
     """What differs between a checkpoint's settings and these: `train.learning_rate: 0.001 there, 0.0005 now`."""
     # Settings of an older version may lack keys.
-    before = merge(RunConfig.model_construct().model_dump(mode="json"), saved)
-    now = config.model_dump(mode="json")
-    lines = []
-    for name in all_keys():
-        key = tuple(name.split("."))
-        old, new = value_at(before, key), value_at(now, key)
-        if old != new and not is_section(key) and not may_change(name):
-            lines.append(f"{name}: {old!r} there, {new!r} now")
-    return lines
+    before = settings_by_key(merge(RunConfig.model_construct().model_dump(mode="json"), saved))
+    now = settings_by_key(config.model_dump(mode="json"))
+    changed = [name for name, value in now.items() if value != before[name] and not may_change(name)]
+    return [f"{name}: {before[name]!r} there, {now[name]!r} now" for name in changed]
 
 
 def may_change(name: str) -> bool:

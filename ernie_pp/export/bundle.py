@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ernie_pp.bounded import read_json
+from ernie_pp.durable import hash_file
 from ernie_pp.errors import ModelError
 from ernie_pp.text.tokenizer import PORTABLE_FILE, SETTINGS_FILE, VOCAB_FILE
 
@@ -69,11 +70,7 @@ def open_bundle(folder: str | Path, *, verify: bool = True) -> Bundle:
 
 def describe_file(path: Path) -> dict:
     """Size and sha256 of one file."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return {"bytes": path.stat().st_size, "sha256": digest.hexdigest()}
+    return {"bytes": path.stat().st_size, "sha256": hash_file(path)}
 
 
 def _read_manifest(folder: Path) -> dict:

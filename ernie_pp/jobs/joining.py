@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 from ernie_pp import __version__
 from ernie_pp.config import RunConfig
+from ernie_pp.config.fields import settings_by_key
 from ernie_pp.jobs.ranks import grid_of
 from ernie_pp.parallel.join import join_world
 from ernie_pp.parallel.own_watch import watch_over
@@ -36,16 +36,9 @@ def settings_of_run(config: RunConfig) -> dict[str, str]:
     Of a path the last name: machines may see one shared folder at different places, and two runs of one recipe
     usually write to folders of different names.
     """
-    keys = {key: value for key, value in _flat(config.model_dump(mode="json")) if not key.startswith(_OF_A_MACHINE)}
-    return {"ernie_pp": __version__, **{key: _without_folder(value) for key, value in keys.items()}}
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
+    values = settings_by_key(config.model_dump(mode="json"))
+    kept = {key: _without_folder(value) for key, value in values.items() if not key.startswith(_OF_A_MACHINE)}
+    return {"ernie_pp": __version__, **kept}
 
 
 def _without_folder(value: object) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from ernie_pp.durable import hash_file
 from ernie_pp.errors import RunError
 from ernie_pp.training.checkpoint.manifest import ADVICE, FileEntry, TensorEntry
 from ernie_pp.training.checkpoint.names import MANIFEST
-from ernie_pp.training.checkpoint.shards import DTYPES, hash_file
+from ernie_pp.training.checkpoint.shards import DTYPES
 
 
 def check_file(folder: Path, name: str, entry: FileEntry, *, is_hashed: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from ernie_pp.durable import sync, told_as_unwritable
+from ernie_pp.durable import hash_file, sync, told_as_unwritable
 from ernie_pp.errors import RunError
 from ernie_pp.parallel.engine import EngineState
 from ernie_pp.parallel.world import World
@@ -22,7 +21,6 @@ from ernie_pp.training.checkpoint.names import optimizer_file, weights_file
 Kind = Literal["weights", "optimizer"]
 # safetensors' name of a type, by NumPy's: what our weights and accumulators are of. uint16 holds Paddle's bfloat16.
 DTYPES = {"float32": "F32", "float16": "F16", "float64": "F64", "uint16": "U16", "int64": "I64", "int32": "I32"}
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,15 +75,6 @@ def write_shard(folder: Path, shard: Shard) -> WrittenShard:
     except SafetensorError as error:
         raise RunError(str(path), f"cannot be written: {error}", "Check the disk and the rights.") from error
     return WrittenShard(shard.name, shard.kind, entry, tensors)
-
-
-def hash_file(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _known_dtype(path: Path, name: str, array: np.ndarray) -> str:
