@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 from typing import Literal
 
-Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets"]
+Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets", "conll", "brat"]
+# How entities stand in the fields of a JSON row.
+Dialect = Literal["auto", "entities", "cluener", "cail", "doccano", "label_studio"]
 Quoting = Literal["auto", "none", "double"]
 OnError = Literal["stop", "skip"]
 Math = Literal["auto", "off"]

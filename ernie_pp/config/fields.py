@@ -72,8 +72,24 @@ def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> d
             value = resolve_paths(value, folder, here)
         elif isinstance(value, str) and field is not None and _names_path(field, value):
             value = _absolute(folder, value)
+        elif isinstance(value, list) and field is not None:
+            value = [_resolve_entry(entry, folder, field) for entry in value]
         resolved[name] = value
     return resolved
+
+
+def _resolve_entry(entry: object, folder: Path, field: FieldInfo) -> object:
+    """One entry of a list of sections, its paths absolute."""
+    section = _entries_of(field)
+    if section is None or not isinstance(entry, Mapping):
+        return entry
+    kinds = section.model_fields
+    return {
+        name: _absolute(folder, value)
+        if isinstance(value, str) and name in kinds and _names_path(kinds[name], value)
+        else value
+        for name, value in entry.items()
+    }
 
 
 def _names_path(field: FieldInfo, value: str) -> bool:
@@ -146,6 +162,14 @@ def _walk(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]
         yield prefix + name, field
         if section is not None:
             yield from _walk(section, f"{prefix}{name}.")
+
+
+def _entries_of(field: FieldInfo) -> type[BaseModel] | None:
+    """The section that each entry of a list is; None where it is none."""
+    return next(
+        (kind for kind in typing.get_args(field.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)),
+        None,
+    )
 
 
 def _section_of(field: FieldInfo) -> type[BaseModel] | None:

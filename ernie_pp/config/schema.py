@@ -8,21 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ernie_pp.byte_sizes import parse_bytes
-from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting, Truncate
-
-
-def _tuple_from_list(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _text_of_label(value: object) -> object:
-    # A label may be a number or a truth value in the file and in the config; both become the same text.
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else value
+from ernie_pp.choices import MAX_THREADS, Dialect, Format, Math, OnError, Quoting, Truncate
+from ernie_pp.config.base import READ_PATH, Fraction, Label, Labels, Numbers, Positive, Section, tuple_from_list
+from ernie_pp.config.ner import NerConfig, ReviewConfig
 
 
 def _memory_of_text(value: object) -> object:
@@ -35,21 +26,8 @@ def _parallel_of_word(value: object) -> object:
     return {"auto": True} if value == "auto" else value
 
 
-Label = Annotated[str, BeforeValidator(_text_of_label)]
-Labels = Annotated[tuple[Label, ...], BeforeValidator(_tuple_from_list)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_tuple_from_list)]
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[int, Field(ge=1)]
-# Marks a file or folder that is read; `load.py` makes it absolute.
-READ_PATH: dict[str, JsonValue] = {"read_path": True}
 # What `resume` may be beside a folder.
 RESUME_WORDS = ("auto", "never", "must")
-
-
-class Section(BaseModel):
-    """Base of all sections: no unknown key, no silent conversion, finite numbers only, no change after loading."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class DataConfig(Section):
@@ -69,6 +47,9 @@ class DataConfig(Section):
     test_split: str = Field(default="test", description="split of a datasets: source used for data.test")
     format: Format = Field(
         default="auto", description="file format; auto goes by the ending (and .json by its first character)"
+    )
+    dialect: Dialect = Field(
+        default="auto", description="ner: how entities stand in the fields of JSON rows; auto: by the fields' names"
     )
     text: str = Field(
         default="text", description="name of the text's column or field (its number from 0 without a header)"
@@ -99,6 +80,10 @@ class TextConfig(Section):
     truncate: Truncate = Field(
         default="head",
         description="what a longer text keeps: its head, its tail, both ends (middle is cut), or an error",
+    )
+    overlap: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="ner: tokens that neighbouring windows of a longer text share; none: a quarter of max_length",
     )
     width: bool = Field(default=False, description="turn full-width letters, digits and punctuation into half-width")
     simplified: bool = Field(default=False, description="turn traditional characters into simplified ones")
@@ -234,11 +219,11 @@ class ParallelConfig(Section):
         default=None,
         description="micro-batches of one step and replica; none: by train.micro_batch_tokens, 4 x stages or more",
     )
-    boundaries: Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] | None = Field(
+    boundaries: Annotated[tuple[int, ...], BeforeValidator(tuple_from_list)] | None = Field(
         default=None,
         description="first layer of each stage (embeddings 0, block i is i + 1, then the head); none: the best cut",
     )
-    recompute: Literal["none", "all", "auto"] | Annotated[tuple[int, ...], BeforeValidator(_tuple_from_list)] = Field(
+    recompute: Literal["none", "all", "auto"] | Annotated[tuple[int, ...], BeforeValidator(tuple_from_list)] = Field(
         default="none",
         description="blocks computed again in the backward pass: none, all, auto (as memory asks), or their numbers",
     )
@@ -315,7 +300,7 @@ class ExportConfig(Section):
 class RunConfig(Section):
     """One run: what to learn from which rows with which model, and where to put the results."""
 
-    task: Literal["cls"] = Field(description="kind of problem")
+    task: Literal["cls", "ner"] = Field(description="kind of problem")
     output_dir: str = Field(description="run folder, made if it is not there")
     overwrite: bool = Field(default=False, description="replace the results of a finished or another run in output_dir")
     resume: str = Field(
@@ -335,6 +320,8 @@ class RunConfig(Section):
     text: TextConfig = Field(default_factory=TextConfig, description="the tokens")
     model: ModelConfig = Field(default_factory=ModelConfig, description="the ERNIE")
     cls: ClsConfig = Field(default_factory=ClsConfig, description="classification")
+    ner: NerConfig = Field(default_factory=NerConfig, description="named entities")
+    review: ReviewConfig = Field(default_factory=ReviewConfig, description="what a document is asked for")
     train: TrainConfig = Field(default_factory=TrainConfig, description="the optimisation")
     parallel: Annotated[ParallelConfig, BeforeValidator(_parallel_of_word)] = Field(
         default_factory=ParallelConfig,

@@ -1,0 +1,1 @@
+"""Documents with their entities: formats, places of entities in the text, tags."""
