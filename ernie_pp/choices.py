@@ -9,6 +9,8 @@ from typing import Literal
 Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets", "conll", "brat"]
 # How entities stand in the fields of a JSON row.
 Dialect = Literal["auto", "entities", "cluener", "cail", "doccano", "label_studio"]
+# What a file holds: rows of named fields, or texts with entities in any format of those.
+RowKind = Literal["rows", "entities"]
 Quoting = Literal["auto", "none", "double"]
 OnError = Literal["stop", "skip"]
 Math = Literal["auto", "off"]

@@ -92,6 +92,11 @@ class TextConfig(Section):
         default=False, description="remove invisible characters (zero-width, direction marks, inner BOM)"
     )
 
+    @property
+    def shared_tokens(self) -> int:
+        """What neighbouring windows share, [CLS] and [SEP] not counted."""
+        return self.max_length // 4 if self.overlap is None else self.overlap
+
 
 class SizesConfig(Section):
     """Sizes of an ERNIE that starts from random weights."""

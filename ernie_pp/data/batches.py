@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ernie_pp.data.row_targets import RowTargets
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import ConfigError
 
@@ -16,7 +17,7 @@ class MicroBatch:
 
     input_ids: np.ndarray  # int64 [rows, length]
     token_type_ids: np.ndarray  # int64 [rows, length]
-    targets: np.ndarray | None  # the task's own: int64 [rows] or float32 [rows, labels]; None: not known
+    targets: np.ndarray | None  # the task's own, [rows, ...]; None: not known
     row_indexes: np.ndarray  # int64 [rows], places in the token rows they were taken from
 
 
@@ -107,8 +108,14 @@ def build_micro_batch(token_rows: TokenRows, rows: np.ndarray, pad_id: int) -> M
     input_ids[is_token] = token_rows.ids[places]
     token_type_ids = np.zeros(is_token.shape, dtype=np.int64)
     token_type_ids[is_token] = token_rows.type_ids[places]
-    targets = None if token_rows.targets is None else token_rows.targets[rows]
-    return MicroBatch(input_ids, token_type_ids, targets, np.asarray(rows, dtype=np.int64))
+    return MicroBatch(input_ids, token_type_ids, _targets_of(token_rows, rows), np.asarray(rows, dtype=np.int64))
+
+
+def _targets_of(token_rows: TokenRows, rows: np.ndarray) -> np.ndarray | None:
+    if token_rows.targets is None:
+        return None
+    targets = token_rows.targets[rows]
+    return targets.padded() if isinstance(targets, RowTargets) else targets
 
 
 def _longest_first(lengths: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -20,9 +20,16 @@ from ernie_pp.errors import RunError
 
 LOG = logging.getLogger("ernie_pp")
 # To be raised when the meaning of the arrays changes.
-FORMAT_VERSION = "1"
+FORMAT_VERSION = "2"
 _KEY = re.compile(r"[0-9a-f]{64}")
-_TYPES = {"ids": np.int32, "type_ids": np.int8, "row_starts": np.int64, "num_cut": np.int32}
+_TYPES = {
+    "ids": np.int32,
+    "type_ids": np.int8,
+    "row_starts": np.int64,
+    "num_cut": np.int32,
+    "example_index": np.int64,
+    "offsets": np.int32,
+}
 
 
 def cache_key(parts: Mapping[str, object]) -> str:
@@ -63,15 +70,14 @@ def _load(path: Path, *, key: str) -> TokenRows:
         raise ValueError("made for another key")
     if metadata.get("sha256") != _digest(arrays):
         raise ValueError("hash of the content differs")
-    if any(arrays[name].dtype != dtype for name, dtype in _TYPES.items()):
+    if arrays.keys() - _TYPES.keys() or any(array.dtype != _TYPES[name] for name, array in arrays.items()):
         raise ValueError("an array has another type")
     return TokenRows(**arrays)
 
 
 def _save(rows: TokenRows, path: Path, *, key: str) -> None:
-    arrays = {name: np.ascontiguousarray(getattr(rows, name), dtype=dtype) for name, dtype in _TYPES.items()}
-    if rows.targets is not None:
-        arrays["targets"] = np.ascontiguousarray(rows.targets)
+    found = {name: getattr(rows, name) for name in _TYPES}
+    arrays = {n: np.ascontiguousarray(array, dtype=_TYPES[n]) for n, array in found.items() if array is not None}
     content = save(arrays, metadata={"key": key, "sha256": _digest(arrays)})
     with told_as_unwritable(path):
         path.parent.mkdir(parents=True, exist_ok=True)

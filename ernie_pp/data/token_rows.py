@@ -7,24 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ernie_pp.data.row_targets import RowTargets
 from ernie_pp.text import EncodedRows
 
 
 @dataclass(frozen=True)
 class TokenRows:
-    """Tokens of row r are `ids[row_starts[r]:row_starts[r + 1]]`; `targets[r]` is what the task has to learn."""
+    """Tokens of row r are `ids[row_starts[r]:row_starts[r + 1]]`; `example_index[r]` is the example it is a window of.
+
+    `targets` hold one entry a row: what the task has to learn of it.
+    """
 
     ids: np.ndarray  # int32 [tokens]
     type_ids: np.ndarray  # int8 [tokens]
     row_starts: np.ndarray  # int64 [rows + 1]
     num_cut: np.ndarray  # int32 [rows], tokens a length limit removed
-    targets: np.ndarray | None = None  # int64 [rows] or float32 [rows, labels]
+    targets: np.ndarray | RowTargets | None = None
+    example_index: np.ndarray | None = None  # int64 [rows], ascending; None: row r is the whole of example r
+    offsets: np.ndarray | None = None  # int32 [tokens, 2], places in the example's text; (-1, -1) of special tokens
 
     def __post_init__(self) -> None:
         starts = self.row_starts
         is_whole = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and starts[-1] == len(self.ids)
         is_whole = is_whole and len(self.type_ids) == len(self.ids) and len(self.num_cut) == len(starts) - 1
         is_whole = is_whole and (self.targets is None or len(self.targets) == len(starts) - 1)
+        is_whole = is_whole and (self.example_index is None or len(self.example_index) == len(starts) - 1)
+        is_whole = is_whole and (self.offsets is None or self.offsets.shape == (len(self.ids), 2))
         if not is_whole or np.any(np.diff(starts) < 0):
             raise ValueError("the arrays of the token rows do not fit each other")
 
@@ -37,17 +45,18 @@ class TokenRows:
         return np.diff(self.row_starts)
 
     @classmethod
-    def from_encoded(cls, rows: EncodedRows, *, targets: np.ndarray | None = None) -> TokenRows:
-        """The tokenizer's rows without their offsets."""
+    def from_encoded(cls, rows: EncodedRows) -> TokenRows:
+        """The tokenizer's rows, with their offsets where they have some."""
         return cls(
             ids=rows.ids.astype(np.int32, copy=False),
             type_ids=rows.type_ids.astype(np.int8),
             row_starts=rows.row_starts.astype(np.int64, copy=False),
             num_cut=rows.num_cut.astype(np.int32),
-            targets=targets,
+            example_index=None if rows.text_index is None else rows.text_index.astype(np.int64, copy=False),
+            offsets=None if rows.offsets is None else rows.offsets.astype(np.int32, copy=False),
         )
 
-    def with_targets(self, targets: np.ndarray | None) -> TokenRows:
+    def with_targets(self, targets: np.ndarray | RowTargets | None) -> TokenRows:
         """The same tokens with other targets."""
         return dataclasses.replace(self, targets=targets)
 
@@ -59,6 +68,8 @@ class TokenRows:
             type_ids=self.type_ids[places],
             row_starts=_starts(self.lengths[rows]),
             num_cut=self.num_cut[rows],
+            example_index=None if self.example_index is None else self.example_index[rows],
+            offsets=None if self.offsets is None else self.offsets[places],
             targets=None if self.targets is None else self.targets[rows],
         )
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import paddle
@@ -18,10 +19,25 @@ from ernie_pp.errors import RunError
 from ernie_pp.export.bundle import write_manifest
 from ernie_pp.export.check import Batch, logits_of_bundle
 from ernie_pp.export.trace import INPUTS, trace
-from ernie_pp.models.ernie import build_paddlenlp_classifier, load_classifier
+from ernie_pp.models.ernie import copy_for_export, load_stack
+from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.stack import ErnieStack
 from ernie_pp.text import Tokenizer
 
 LOG = logging.getLogger("ernie_pp")
+# By head; None: as many as there are rows, or tokens.
+_OUTPUT_SHAPES: dict[str, Callable[[HeadSpec], list[int | None]]] = {
+    "classification": lambda head: [None, head.num_outputs],
+    "softmax": lambda head: [None, None, head.num_outputs],
+    "crf": lambda head: [None, None, head.num_outputs],
+    "global_pointer": lambda head: [None, head.num_outputs, None, None],
+}
+
+
+class Decoding(Protocol):
+    """A task's decode settings."""
+
+    def to_json(self) -> dict: ...
 
 
 @dataclass(frozen=True)
@@ -41,27 +57,42 @@ class Parity:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What to export and how strictly to check it. `decide` turns logits into the task's decisions, row by row."""
+    """What to export and how strictly to check it.
+
+    `decoding_of` gives the bundle's decode settings by the model's weights; `decide` gives by output, tokens of each
+    row and those settings the task's decisions, one a row, to be compared.
+    """
 
     model: Path
     bundle: Path
     settings: Mapping
+    head: HeadSpec
     batches: Sequence[Batch]
-    decide: Callable[[np.ndarray], np.ndarray]
+    decoding_of: Callable[[Mapping[str, np.ndarray]], Decoding]
+    decide: Callable[[np.ndarray, np.ndarray, Any], Sequence[object]]
     tolerance: float
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What a model gives for a batch, tokens of each row, and what follows from it."""
+
+    logits: np.ndarray
+    lengths: np.ndarray
 
 
 def build_bundle(request: ExportRequest) -> Parity:
     """Write the bundle; RunError with the measured figure, and no bundle, where it does not answer like the model."""
-    stack = load_classifier(request.model)
+    stack = load_stack(request.model, request.head)
     expected = [_eager_logits(stack, batch) for batch in request.batches]
+    decoding = request.decoding_of(stack.state())
     with replaced_folder(request.bundle) as folder:
         # Saving changes the model it saves: a fresh copy of the weights is traced.
-        trace(build_paddlenlp_classifier(stack), folder)
+        trace(*copy_for_export(stack), folder)
         Tokenizer.from_folder(request.model).save(folder)
-        manifest = _manifest(request, expected)
+        manifest = _manifest(request, decoding)
         write_manifest(folder, manifest)
-        parity = _compare(request, expected, logits_of_bundle(folder, request.batches))
+        parity = _compare(request, decoding, expected, logits_of_bundle(folder, request.batches))
         write_manifest(folder, {**manifest, "parity": asdict(parity)})
     LOG.info(
         "bundle checked in Paddle Inference: %d rows, largest logit difference %.1e, same decisions",
@@ -71,17 +102,25 @@ def build_bundle(request: ExportRequest) -> Parity:
     return parity
 
 
-def _eager_logits(stack: object, batch: Batch) -> np.ndarray:
+def _eager_logits(stack: ErnieStack, batch: Batch) -> _Answers:
     with paddle.no_grad():
-        return stack(*map(paddle.to_tensor, batch)).numpy()  # type: ignore[operator]
+        logits = stack(*map(paddle.to_tensor, batch)).numpy()
+    # A CRF's transitions stand below the emissions; a bundle has them in its manifest.
+    is_crf = stack.head_spec.kind == "crf"
+    lengths = (batch[0] != stack.config.pad_token_id).sum(axis=1)
+    return _Answers(logits[:, : batch[0].shape[1]] if is_crf else logits, lengths)
 
 
-def _compare(request: ExportRequest, expected: Sequence[np.ndarray], got: Sequence[np.ndarray]) -> Parity:
-    differences = [np.abs(a - b).max() for a, b in zip(expected, got, strict=True)]
-    pairs = [(request.decide(a), request.decide(b)) for a, b in zip(expected, got, strict=True)]
-    decisions = [(model != bundle).any(axis=-1).sum() for model, bundle in pairs]
-    num_rows = sum(len(logits) for logits in expected)
-    parity = Parity(num_rows, float(max(differences)), int(sum(decisions)), request.tolerance)
+def _compare(
+    request: ExportRequest, decoding: Decoding, expected: Sequence[_Answers], got: Sequence[np.ndarray]
+) -> Parity:
+    differences, num_different = [0.0], 0
+    for model, logits in zip(expected, got, strict=True):
+        differences.append(float(np.abs(model.logits - logits).max()))
+        decisions = (request.decide(one, model.lengths, decoding) for one in (model.logits, logits))
+        num_different += sum(one != other for one, other in zip(*decisions, strict=True))
+    num_rows = sum(len(one.lengths) for one in expected)
+    parity = Parity(num_rows, max(differences), num_different, request.tolerance)
     if not parity.is_good:
         what = (
             f"does not answer like the model: largest logit difference {parity.max_logit_difference:.2e} "
@@ -91,12 +130,13 @@ def _compare(request: ExportRequest, expected: Sequence[np.ndarray], got: Sequen
     return parity
 
 
-def _manifest(request: ExportRequest, expected: Sequence[np.ndarray]) -> dict:
-    settings = request.settings
+def _manifest(request: ExportRequest, decoding: Decoding) -> dict:
+    settings = {**request.settings, "decode": decoding.to_json()}
     tokenizers = importlib.metadata.version("tokenizers")
     versions = {"ernie_pp": __version__, "paddle": paddle_version, "tokenizers": tokenizers}
-    kept = {name: settings[name] for name in ("task", "text", "columns", "decode", "step", "dev")}
-    outputs = [{"name": "logits", "dtype": "float32", "shape": [None, *expected[0].shape[1:]]}]
+    kept = {name: settings[name] for name in ("task", "text", "columns", "head", "decode", "step", "dev")}
+    kept |= {name: settings[name] for name in ("review",) if name in settings}
+    outputs = [{"name": "logits", "dtype": "float32", "shape": _OUTPUT_SHAPES[request.head.kind](request.head)}]
     return {
         **kept,
         "precision": "fp32",

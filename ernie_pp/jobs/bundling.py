@@ -25,7 +25,9 @@ def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
                 bundle=bundle,
                 settings=trained.settings,
                 batches=read_check_rows(trained),
-                decide=lambda logits: decode.choose_labels(logits, trained.decoding),
+                head=trained.head,
+                decoding_of=lambda weights: decode.for_bundle(trained.decoding, weights),
+                decide=decode.decide,
                 tolerance=tolerance,
             )
         )

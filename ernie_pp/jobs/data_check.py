@@ -11,6 +11,7 @@ import paddle
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.split import Split
 from ernie_pp.data.statistics import describe_lengths, describe_split
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.disk import describe_disk
@@ -18,7 +19,7 @@ from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.memory import estimate_memory
 from ernie_pp.jobs.overlap import FLATTERS, find_overlaps
 from ernie_pp.jobs.prepare import Prepared, prepare
-from ernie_pp.jobs.splits import Split, unknown_rate
+from ernie_pp.jobs.splits import unknown_rate
 from ernie_pp.models.ernie import model_values
 from ernie_pp.training.position import plan_length
 

@@ -10,12 +10,12 @@ from ernie_pp.data.faults import Faults
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.splits import SplitReader
 from ernie_pp.jobs.trained import open_trained
-from ernie_pp.models.ernie import load_classifier
+from ernie_pp.models.ernie import load_stack
 from ernie_pp.tasks import load_task
 from ernie_pp.tasks.interface import Evaluation
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.training.answers import Pass, compute_answers
 from ernie_pp.training.build import build_forward
-from ernie_pp.training.logits import Pass, compute_logits
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ def evaluate_model(config: RunConfig, model: Path, *, data: str, dataset_split: 
     reader = SplitReader(config, task, tokenizer, Faults(on_error=config.data.on_error), cache)
     split = reader.tokenize("data", data, reader.read_examples(data, dataset_split=dataset_split))
     train = config.train.model_copy(update={"precision": "fp32"}) if device == "cpu" else config.train
-    forward = build_forward(load_classifier(model), config=train)
-    how = Pass(config.train.micro_batch_tokens, tokenizer.pad_id, "evaluating")
-    logits = compute_logits(forward, split.rows, how)
-    evaluation = task.measure(logits, split.targets, trained.decoding)
+    forward = build_forward(load_stack(model, trained.head), config=train)
+    how = Pass(config.train.micro_batch_tokens, tokenizer.pad_id, "evaluating", task.condense)
+    evaluation = task.measure(compute_answers(forward, split.rows, how), split, trained.decoding)
     return Measured(evaluation, task.summarize(evaluation))

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ernie_pp.data.row_targets import RowTargets
+from ernie_pp.data.split import Split
 from ernie_pp.errors import DataError
 from ernie_pp.jobs.prepare import Prepared
-from ernie_pp.jobs.splits import Split
 from ernie_pp.training.checkpoint.saved import Checkpoint
 
 # The test rows are read once, at the end, and may be others.
@@ -44,10 +45,16 @@ def _changed(name: str, found: Checkpoint, prepared: Prepared) -> DataError:
     )
 
 
+def _arrays(targets: np.ndarray | RowTargets | None) -> tuple[np.ndarray, ...]:
+    if isinstance(targets, RowTargets):
+        return targets.starts, targets.values
+    return () if targets is None else (targets,)
+
+
 def _of_rows(split: Split) -> str:
     digest = hashlib.sha256()
     rows = split.rows
-    for array in (rows.lengths, rows.ids, rows.type_ids, split.targets):
+    for array in (rows.lengths, rows.ids, rows.type_ids, *_arrays(rows.targets)):
         array = np.ascontiguousarray(array)
         digest.update(f"{array.dtype} {array.shape}\n".encode())
         digest.update(array.tobytes())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.data.split import Split
 from ernie_pp.errors import RunError
 from ernie_pp.export.check import save_batches
 from ernie_pp.jobs.bundling import pick_check_rows
@@ -20,14 +22,13 @@ from ernie_pp.jobs.going_on import go_on
 from ernie_pp.jobs.model import Model
 from ernie_pp.jobs.model_settings import build_model_settings
 from ernie_pp.jobs.prepare import Prepared
-from ernie_pp.jobs.splits import Split
 from ernie_pp.jobs.trained import CHECK_ROWS
-from ernie_pp.models.ernie import load_classifier, paddlenlp_config
+from ernie_pp.models.ernie import load_stack, paddlenlp_config
 from ernie_pp.parallel.beats import Phase
 from ernie_pp.parallel.world import World
 from ernie_pp.tasks.interface import Decoding, Evaluation
+from ernie_pp.training.answers import Pass, compute_answers
 from ernie_pp.training.checkpoint.saved import Checkpoint
-from ernie_pp.training.logits import Pass, compute_logits
 from ernie_pp.training.loop import Course, Hooks, train
 from ernie_pp.training.loop_state import BestSoFar, LoopState
 from ernie_pp.training.model_folder import save_model_folder
@@ -42,11 +43,11 @@ _MAX_NOT_KEPT = 2  # in a row
 
 @dataclass(frozen=True)
 class Outcome:
-    """One evaluation on dev: its step, the best metric's value, logits [rows, ...], decision rule and figures."""
+    """One evaluation on dev: its step, the best metric's value, one answer a row, decision rule and figures."""
 
     step: int
     value: float
-    logits: np.ndarray
+    answers: Sequence[Any]
     decoding: Decoding
     evaluation: Evaluation
 
@@ -89,23 +90,25 @@ class Fit:
         self.world.beats.begin(Phase.FINISH)
         return best.outcome or self._recall(best.found)
 
-    def logits(self, split: Split) -> np.ndarray:
-        """The engine's present answers on a split."""
+    def answers(self, split: Split) -> Sequence[Any]:
+        """The engine's present answers on a split, one a row."""
         pad_id, title = self.prepared.tokenizer.pad_id, f"evaluating {split.name}"
-        how = Pass(self.config.train.micro_batch_tokens, pad_id, title, between=self._between)
-        return compute_logits(self.engine, split.rows, how)
+        condense = self.prepared.task.condense
+        how = Pass(self.config.train.micro_batch_tokens, pad_id, title, condense, between=self._between)
+        return compute_answers(self.engine, split.rows, how)
 
     def load_best(self) -> None:
         """Give the engine the weights in best/."""
-        self.engine.load_weights(load_classifier(self.folder.best).state() if self.world.is_writer else {})
+        head = self.model.stack.head_spec
+        self.engine.load_weights(load_stack(self.folder.best, head).state() if self.world.is_writer else {})
 
     def measure(self, step: int) -> Outcome:
         """The evaluation of the engine's present model on dev."""
         task, dev = self.prepared.task, self.prepared.splits["dev"]
-        logits = self.logits(dev)
-        decoding = task.settle_decoding(logits, dev.targets)
-        evaluation = task.measure(logits, dev.targets, decoding)
-        return Outcome(step, evaluation.values[task.best_metric()], logits, decoding, evaluation)
+        answers = self.answers(dev)
+        decoding = task.settle_decoding(answers, dev)
+        evaluation = task.measure(answers, dev, decoding)
+        return Outcome(step, evaluation.values[task.best_metric()], answers, decoding, evaluation)
 
     def keep(self, best: Outcome) -> bool:
         """Save the engine's present model in best/; False where there is no room, RunError the second time in a row.
@@ -157,7 +160,7 @@ class Fit:
         save_model_folder(
             self.folder.best,
             weights=weights,
-            config=paddlenlp_config(self.model.stack, labels=task.label_names),
+            config=paddlenlp_config(self.model.stack, labels=task.output_names),
             settings=build_model_settings(config, task, decoding=best.decoding, step=best.step, dev=dev),
             save_extras=self._save_extras,
         )

@@ -11,7 +11,8 @@ import numpy as np
 
 from ernie_pp.errors import ErniePPError
 from ernie_pp.jobs.checkpoints import Shapes, read_loop, restore
-from ernie_pp.models.ernie import load_classifier
+from ernie_pp.jobs.trained import open_trained
+from ernie_pp.models.ernie import load_stack
 from ernie_pp.parallel.step import StepEngine
 from ernie_pp.parallel.world import World
 from ernie_pp.training.checkpoint.choose import list_steps
@@ -83,6 +84,6 @@ def _find_checkpoint(step: int, root: Path) -> Checkpoint | None:
 
 def _has_weights(folder: Path, source: Checkpoint) -> bool:
     """Whether a model folder, which has no hashes, holds the weights of the checkpoint, which has."""
-    stack = load_classifier(folder)
+    stack = load_stack(folder, open_trained(folder).head)
     found, expected = stack.state(), source.read_weights({name: w.shape for name, w in stack.state().items()})
     return all(np.array_equal(found[name], value) for name, value in expected.items())

@@ -46,7 +46,8 @@ def _build(request: Mapping[str, Any]) -> tuple[Any, Callable[[], float]]:
     """The profile of the stack asked for, and what measures its optimizer."""
     # Loads Paddle, so it must come after the start.
     from ernie_pp.jobs.device import set_device
-    from ernie_pp.models.ernie import build_classifier, load_encoder
+    from ernie_pp.models.ernie import build_stack, load_encoder
+    from ernie_pp.models.head_specs import HeadSpec
     from ernie_pp.parallel.profile import LayerProfile
     from ernie_pp.training.build import build_forward
     from ernie_pp.training.optim import Optimizer
@@ -54,7 +55,7 @@ def _build(request: Mapping[str, Any]) -> tuple[Any, Callable[[], float]]:
     set_device(request["device"])
     model, train = _random_model(request["values"]), TrainConfig.model_validate(request["train"])
     sizes = {"vocab_size": request["values"]["vocab_size"], "pad_id": request["values"].get("pad_token_id", 0)}
-    stack = build_classifier(load_encoder(model, **sizes, seed=0), num_labels=request["num_labels"], seed=0)
+    stack = build_stack(load_encoder(model, **sizes, seed=0), HeadSpec.from_json(request["head"]), seed=0)
     casting = build_forward(stack, config=train).part.casting
     parameters = stack.canonical_parameters()
     optimizer = Optimizer(parameters, num_blocks=MOST_BLOCKS, config=train)

@@ -11,6 +11,7 @@ from ernie_pp.config import RunConfig
 from ernie_pp.jobs.device_kinds import DeviceKind
 from ernie_pp.jobs.profile_costs import Request, measured_costs
 from ernie_pp.machine.cpu import threads_per_process
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.partition.costs import LayerCost, StackCosts
 from ernie_pp.partition.formula import Shape, formula_costs
 
@@ -24,7 +25,7 @@ class ModelFacts:
     """Sizes of a model as its config.json has them, and of its head."""
 
     values: Mapping[str, Any]
-    num_labels: int
+    head: HeadSpec
 
     def __str__(self) -> str:
         values = self.values
@@ -108,7 +109,9 @@ class Costing:
         if self.devices.is_cpu:
             kind = kind.with_threads(self.devices.threads(self.config, processes))
         shape = _shape(self.model, rows=rows, length=self.length)
-        return formula_costs(shape, speed=kind.speed(self.config.train.precision), link=kind.link, device=kind.costs())
+        speed = kind.speed(self.config.train.precision)
+        per_token = self.model.head.outputs_per_token
+        return formula_costs(shape, speed=speed, link=kind.link, device=kind.costs(), head_outputs_per_token=per_token)
 
     def _request(self, rows: int, processes: int) -> Request:
         is_cpu = self.devices.is_cpu
@@ -118,7 +121,7 @@ class Costing:
         values = self.model.values if dropout is None else {**self.model.values, "hidden_dropout_prob": dropout}
         return Request(
             values,
-            self.model.num_labels,
+            self.model.head,
             rows=rows,
             length=self.length,
             train=self.config.train,
@@ -164,7 +167,7 @@ def _shape(model: ModelFacts, *, rows: int, length: int) -> Shape:
         vocab_size=values["vocab_size"],
         max_positions=values["max_position_embeddings"],
         type_vocab=values.get("type_vocab_size", 16),
-        num_labels=model.num_labels,
+        num_labels=model.head.num_outputs,
         rows=rows,
         length=length,
     )

@@ -24,10 +24,11 @@ from ernie_pp.partition.order import Pipeline
 from ernie_pp.partition.parts import Wanted
 from ernie_pp.partition.plan import StepRows, make_plan, nowhere_fits, search, why_one_device
 from ernie_pp.partition.plan_record import Plan
+from ernie_pp.tasks import load_task
 
 LOG = logging.getLogger("ernie_pp")
-# Labels of a task are known once its rows are read; a classifier's few outputs weigh nothing.
-_SUPPOSED_LABELS = 2
+# Labels of a task are known once its rows are read; a head's few outputs weigh nothing.
+_SUPPOSED_LABELS = ("one", "another")
 
 
 def plan_here(config: RunConfig, *, num_devices: int | None) -> tuple[ParallelConfig, str]:
@@ -46,7 +47,6 @@ def plan_of(
     model: ModelFacts,
     *,
     length: int | None = None,
-    num_labels: int | None = None,
     may_measure: bool = True,
 ) -> Plan:
     """The plan of a run whose grid is given: its cut, as the settings say or the best there is, and what to expect.
@@ -54,8 +54,6 @@ def plan_of(
     `length` is that of the longest rows as cut (none: text.max_length). Of many ranks one measures layer costs, where
     they are to be measured; the others call this after it with `may_measure=False`. ConfigError where it does not fit.
     """
-    if num_labels is not None:
-        model = replace(model, num_labels=num_labels)
     grid, devices = config.parallel, find_devices(config)
     processes = grid.stages * grid.replicas
     costing = replace(costing_of(config, model, devices, length=length), may_measure=may_measure)
@@ -126,11 +124,11 @@ def micro_batches_of(config: RunConfig, *, length: int) -> tuple[int, int]:
 def model_facts(config: RunConfig) -> ModelFacts:
     """Sizes of the config's model; no weights are loaded. Only the config of a name Paddle does not know is fetched."""
     model = config.model
-    num_labels = len(config.labels) if config.labels is not None else _SUPPOSED_LABELS
+    head = load_task(config.task).head_for(config, num_labels=len(config.labels or _SUPPOSED_LABELS))
     if model.name is not None:
-        return ModelFacts(model_values(model, vocab_size=1, pad_id=0), num_labels)
+        return ModelFacts(model_values(model, vocab_size=1, pad_id=0), head)
     tokenizer = build_tokenizer(find_vocabulary(model), config.text)
-    return ModelFacts(model_values(model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id), num_labels)
+    return ModelFacts(model_values(model, vocab_size=tokenizer.vocab_size, pad_id=tokenizer.pad_id), head)
 
 
 def find_devices(config: RunConfig) -> Devices:

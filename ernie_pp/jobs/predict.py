@@ -231,7 +231,7 @@ def _short_enough(
 ) -> list[tuple[dict, Any]]:
     """The rows within the length limit, each other one being a fault, where the bundle refuses to cut; else all."""
     text = predictor.bundle.manifest["text"]
-    if text["truncate"] != "error":
+    if text["truncate"] != "error" or predictor.has_windows:
         return chunk
     lengths = predictor.tokenizer.count_tokens(*_texts(predictor, chunk))
     kept = []
@@ -253,10 +253,12 @@ def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer)
     """Write the rows with their predictions; what the length limit cut from each."""
     if not chunk:
         return np.zeros(0, np.int32)
-    multi_label = predictor.decoding.multi_label
-    rows = predictor.encode(*_texts(predictor, chunk))
-    for (fields, example), prediction in zip(chunk, predictor.decode(predictor.run(rows)), strict=True):
-        added = prediction.to_fields(multi_label=multi_label)
+    texts, pairs = _texts(predictor, chunk)
+    rows = predictor.encode(texts, pairs)
+    for (fields, example), prediction in zip(
+        chunk, predictor.decode(predictor.answers(rows), rows, texts), strict=True
+    ):
+        added = prediction.to_fields()
         taken = sorted(added.keys() & fields.keys())
         if taken:
             what = f"has a field {taken[0]!r} already, which the prediction would replace"

@@ -10,9 +10,10 @@ from pathlib import Path
 from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import check_token_budget
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.split import Split
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.data_files import check_files, named_sources
-from ernie_pp.jobs.splits import Split, SplitReader, build_tokenizer, unknown_rate
+from ernie_pp.jobs.splits import SplitReader, build_tokenizer, unknown_rate
 from ernie_pp.models.ernie import find_vocabulary, model_values
 from ernie_pp.tasks import load_task
 from ernie_pp.tasks.interface import Task
@@ -48,7 +49,7 @@ def prepare(config: RunConfig, *, cache: Path) -> Prepared:
     task.settle_labels(examples["train"])
     splits = {}
     for name, (source, _) in sources.items():
-        splits[name] = reader.tokenize(name, source, examples[name])
+        splits[name] = reader.tokenize(name, source, examples[name], is_training=name == "train")
         check_token_budget(splits[name].rows.lengths, max_tokens=config.train.micro_batch_tokens)
         rate = unknown_rate(splits[name].rows, tokenizer)
         LOG.info("%s: %.2f %% of the tokens are unknown to the vocabulary", name, 100 * rate)

@@ -22,6 +22,7 @@ from ernie_pp.errors import RunError
 from ernie_pp.jobs.answers import helper_command, helper_environment
 from ernie_pp.machine import describe_machine
 from ernie_pp.machine.cpu import read_cpu_info
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.partition.costs import LayerCost, StackCosts
 
 LOG = logging.getLogger("ernie_pp")
@@ -48,7 +49,7 @@ class Request:
     """What is measured: a model's values, micro-batches of `rows` x `length`, on `device`, by `processes` at once."""
 
     values: Mapping[str, Any]
-    num_labels: int
+    head: HeadSpec
     rows: int
     length: int
     train: TrainConfig
@@ -60,7 +61,7 @@ class Request:
         """The request as plain values."""
         return {
             "values": {name: self.values[name] for name in _SIZES if name in self.values},
-            "num_labels": self.num_labels,
+            "head": self.head.to_json(),
             "rows": self.rows,
             "length": self.length,
             "train": {"precision": self.train.precision, "amp_level": self.train.amp_level},

@@ -45,7 +45,7 @@ def build_content(config: RunConfig, prepared: Prepared, *, best: Outcome, story
         tables=[_figures_table(story.figures), *sections.tables],
         confusion=sections.confusion,
         histograms=[_length_histogram(prepared, config)],
-        mistakes=task.mistakes(dev.examples, best.logits, best.decoding, limit=NUM_MISTAKES),
+        mistakes=task.mistakes(best.answers, dev, best.decoding, limit=NUM_MISTAKES),
         settings=dump_config(config),
         plan=story.plan,
     )

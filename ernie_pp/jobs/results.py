@@ -17,9 +17,9 @@ def write_results(prepared: Prepared, folder: RunFolder, best: Outcome, figures:
     """metrics.json with every evaluation, predictions.jsonl with the best model's answers on dev."""
     evaluations = {name: evaluation.to_json() for name, evaluation in figures.items()}
     write_figures(folder.metrics, {"best_step": best.step, **evaluations})
-    task, examples = prepared.task, prepared.splits["dev"].examples
+    task, dev = prepared.task, prepared.splits["dev"]
     with replaced_file(folder.predictions) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        for example, prediction in zip(examples, task.decode(best.logits, best.decoding), strict=True):
+        for example, prediction in zip(dev.examples, task.decode(best.answers, dev, best.decoding), strict=True):
             file.write(json.dumps(task.describe(example, prediction), ensure_ascii=False) + "\n")
 
 

@@ -26,7 +26,7 @@ def plan_run(config: RunConfig, prepared: Prepared, world: World) -> Plan:
     length = int(prepared.splits["train"].rows.lengths.max())
     # Measuring wants the machine for itself, and once; the others then find the times in their file.
     with writer_first(world) if config.parallel.costs == "measured" else nullcontext():
-        return plan_of(config, ModelFacts(values, len(task.label_names)), length=length, may_measure=world.is_writer)
+        return plan_of(config, ModelFacts(values, task.head_spec), length=length, may_measure=world.is_writer)
 
 
 def layout_of(plan: Plan) -> Layout:

@@ -16,6 +16,7 @@ from ernie_pp.config import RunConfig, TextConfig
 from ernie_pp.data.cache import cache_key, load_or_build
 from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
+from ernie_pp.data.split import Split
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError
 from ernie_pp.jobs.figures import say_count
@@ -26,22 +27,6 @@ from ernie_pp.text.tokenizer import Tokenizer
 LOG = logging.getLogger("ernie_pp")
 # To be raised when our code makes other tokens of the same text: older tokens in a cache are then made again.
 TOKENIZATION_VERSION = "1"
-
-
-@dataclass(frozen=True)
-class Split:
-    """Examples of one split and, row for row, their tokens and targets."""
-
-    name: str
-    source: str
-    examples: Sequence[Any]
-    rows: TokenRows
-
-    @property
-    def targets(self) -> np.ndarray:
-        """What the task has to learn of each row."""
-        assert self.rows.targets is not None, "SplitReader sets them"
-        return self.rows.targets
 
 
 @dataclass(frozen=True)
@@ -66,23 +51,30 @@ class SplitReader:
             quoting=data.quoting,
             columns=self.task.column_names,
             split=dataset_split,
+            kind=self.task.row_kind,
         )
         rows = read_rows(source, settings=settings, faults=self.faults)
         return self._checked(self.task.read(rows, self.faults), source, before)
 
-    def tokenize(self, name: str, source: str, examples: Sequence[Any]) -> Split:
-        """Examples with the run's labels, and their tokens, from the cache where the same were made before."""
+    def tokenize(self, name: str, source: str, examples: Sequence[Any], *, is_training: bool = False) -> Split:
+        """Examples with the run's labels, and their tokens, from the cache where the same were made before.
+
+        `is_training`: the true answers may decide how a long example is cut into rows.
+        """
         before = self.faults.count
         examples = self._checked(self.task.keep_known(examples, self.faults), source, before)
-        if self.config.text.truncate == "error":
+        if self.config.text.truncate == "error" and not self.task.has_windows:
             before = self.faults.count
             examples = self._checked(self._keep_short_enough(examples), source, before)
-        key = self._cache_key(examples)
-        rows = load_or_build(
-            self.cache, key, lambda: TokenRows.from_encoded(self.task.encode(examples, self.tokenizer))
-        )
-        log_cut(name, rows, self.config.text)
-        return Split(name, source, examples, rows.with_targets(self.task.targets(examples)))
+        key = self._cache_key(examples, is_training=is_training)
+        rows = load_or_build(self.cache, key, lambda: self._encode(examples, is_training=is_training))
+        log_tokens(name, rows, self.config.text)
+        for line in self.task.inexpressible(examples, rows):
+            LOG.warning("%s: %s", name, line)
+        return Split(name, source, examples, rows.with_targets(self.task.targets(examples, rows)))
+
+    def _encode(self, examples: Sequence[Any], *, is_training: bool) -> TokenRows:
+        return TokenRows.from_encoded(self.task.encode(examples, self.tokenizer, is_training=is_training))
 
     def _keep_short_enough(self, examples: Sequence[Any]) -> Sequence[Any]:
         kept, limit = [], self.config.text.max_length
@@ -109,7 +101,7 @@ class SplitReader:
         what = f'no usable row is left; the first: {first[0].column} "{first[0].value}", expected {first[0].expected}'
         raise DataError(str(first[0].place), what, first[0].advice)
 
-    def _cache_key(self, examples: Sequence[Any]) -> str:
+    def _cache_key(self, examples: Sequence[Any], *, is_training: bool) -> str:
         texts, pairs = self.task.texts(examples)
         return cache_key(
             {
@@ -119,15 +111,19 @@ class SplitReader:
                 "texts": _hash_texts([texts, pairs or []]),
                 "vocabulary": _hash_texts([self.tokenizer.tokens()]),
                 "text": self.config.text.model_dump(mode="json"),
+                "kept_whole": self.task.kept_whole(examples) if is_training else None,
             }
         )
 
 
-def log_cut(name: str, rows: TokenRows, text: TextConfig) -> None:
-    """Say what the length limit costs; nothing is cut in silence."""
+def log_tokens(name: str, rows: TokenRows, text: TextConfig) -> None:
+    """Say how many there are, and what the length limit costs; nothing is cut in silence."""
     num_cut_rows, num_cut = int((rows.num_cut > 0).sum()), int(rows.num_cut.sum())
     total = len(rows.ids) + num_cut
     LOG.info("%s: %d rows, %d tokens, longest %d", name, len(rows), total, int((rows.lengths + rows.num_cut).max()))
+    if rows.example_index is not None and len(rows) > rows.example_index[-1] + 1:
+        shared = f"neighbouring ones share about {text.shared_tokens} tokens"
+        LOG.info("%s: long texts are read in windows of %d tokens; %s", name, text.max_length, shared)
     if num_cut_rows:
         share = f"{100 * num_cut_rows / len(rows):.1f} % of the rows, {100 * num_cut / total:.1f} % of the tokens"
         kept = {"head": "the head is", "tail": "the tail is", "middle": "both ends are"}[text.truncate]

@@ -14,6 +14,7 @@ from ernie_pp.config.schema import TextConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.export.check import Batch, load_batches
 from ernie_pp.jobs.model_settings import COLUMNS
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.sizes import count_labels, read_config
 from ernie_pp.tasks import load_codec
 from ernie_pp.training.model_folder import SETTINGS, read_settings
@@ -29,6 +30,7 @@ class Trained:
     folder: Path
     settings: Mapping[str, Any]
     decoding: Any
+    head: HeadSpec
     sizes: Mapping[str, Any]
 
 
@@ -38,6 +40,7 @@ def open_trained(folder: Path) -> Trained:
     where = str(folder / SETTINGS)
     try:
         decoding = load_codec(settings["task"]).decode.DecodeSettings.from_json(settings["decode"])
+        head = HeadSpec.from_json(settings["head"])
         _check_text(settings["text"], sizes)
         _check_columns(settings["columns"])
     except (ValueError, TypeError) as error:
@@ -45,14 +48,17 @@ def open_trained(folder: Path) -> Trained:
     values = settings["label_values"]
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ModelError(where, f"is damaged: label_values is {values!r}, expected a list of texts", _ADVICE)
-    counts = {len(decoding.labels), len(values), count_labels(sizes, folder)}
+    if len(decoding.labels) != len(values):
+        what = f"names {len(decoding.labels)} labels and {len(values)} values of labels"
+        raise ModelError(where, what, _ADVICE)
+    counts = {decoding.num_outputs, head.num_outputs, count_labels(sizes, folder)}
     if len(counts) > 1:
         what = (
-            f"names {len(decoding.labels)} labels and {len(values)} values of labels, and the model has "
+            f"names {decoding.num_outputs} outputs and a head of {head.num_outputs}, and the model has "
             f"{count_labels(sizes, folder)}"
         )
         raise ModelError(where, what, _ADVICE)
-    return Trained(folder, settings, decoding, sizes)
+    return Trained(folder, settings, decoding, head, sizes)
 
 
 def read_check_rows(model: Trained) -> list[Batch]:
@@ -72,10 +78,10 @@ def read_check_rows(model: Trained) -> list[Batch]:
 
 
 def _check_text(text: object, sizes: Mapping[str, Any]) -> None:
-    if not isinstance(text, dict) or not text.keys() >= {"max_length", "truncate"}:
-        raise ValueError(f"text is {text!r}, expected max_length and truncate")
+    if not isinstance(text, dict) or not text.keys() >= {"max_length", "truncate", "overlap"}:
+        raise ValueError(f"text is {text!r}, expected max_length, truncate and overlap")
     try:
-        max_length = TextConfig(max_length=text["max_length"], truncate=text["truncate"]).max_length
+        max_length = TextConfig(**{name: text[name] for name in ("max_length", "truncate", "overlap")}).max_length
     except ValidationError as error:
         raise ValueError(f"text is {text!r}: {error.errors()[0]['msg']}") from error
     if max_length > sizes["max_position_embeddings"]:

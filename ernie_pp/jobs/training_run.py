@@ -27,7 +27,7 @@ from ernie_pp.jobs.run_plan import layout_of, picture_plan, plan_run
 from ernie_pp.jobs.start_point import is_own, may_begin_again, may_replace
 from ernie_pp.jobs.writer import Writer
 from ernie_pp.machine import CpuSetup, describe_machine
-from ernie_pp.models.ernie import load_encoder
+from ernie_pp.models.ernie import build_stack, load_encoder
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.place import Place
 from ernie_pp.parallel.topology import Layout
@@ -205,7 +205,7 @@ def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
         LOG.info("not in the model folder, started fresh: %s", ", ".join(loaded.missing))
     if loaded.unexpected:
         LOG.info("in the model folder and not used: %s", ", ".join(loaded.unexpected))
-    return prepared.task.build_stack(loaded, seed=config.seed)
+    return build_stack(loaded, prepared.task.head_spec, seed=config.seed)
 
 
 def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
@@ -217,9 +217,9 @@ def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
     figures = {"dev": best.evaluation}
     if "test" in splits:
         fit.load_best()
-        logits = fit.logits(splits["test"])
+        answers = fit.answers(splits["test"])
         if is_writer:
-            figures["test"] = task.measure(logits, splits["test"].targets, best.decoding)
+            figures["test"] = task.measure(answers, splits["test"], best.decoding)
     if not is_writer:
         return {}
     baseline = task.measure_baseline(splits["train"].examples, splits["dev"].examples, best.decoding)

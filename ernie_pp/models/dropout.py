@@ -60,6 +60,14 @@ class MaskSource:
         return _Drop.apply(tensor, paddle.to_tensor(kept), drawn[0][1])
 
 
+def drop_in_layer(tensor: paddle.Tensor, rate: float, state: DropoutState, layer_index: int) -> paddle.Tensor:
+    """Dropout of a layer that drops once, by the way the stack is computed in."""
+    if state.fast:
+        return MaskSource(state.keys, layer_index).drop(tensor, rate)
+    seed_paddle(state.keys, layer_index)
+    return paddle.nn.functional.dropout(tensor, rate)
+
+
 def draw_kept(bits: np.random.SFC64, shape: tuple[int, ...], rate: float) -> tuple[np.ndarray, float]:
     """Which elements stay (False with probability `rate`), and by what they are multiplied to keep the mean."""
     dropped = round(rate * _STEPS)

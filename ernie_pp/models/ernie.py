@@ -13,13 +13,12 @@ import paddle
 from ernie_pp.config.schema import ModelConfig, SizesConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.models.download import download_file, download_weights
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.light_import import import_ernie
 from ernie_pp.models.sizes import (
     Shapes,
     check_config,
     check_folder,
-    classifier_shapes,
-    count_labels,
     encoder_shapes,
     encoder_values,
     pooler_shapes,
@@ -29,6 +28,12 @@ from ernie_pp.models.stack import ErnieStack, set_weight
 from ernie_pp.models.weights import canonical_name, read_weights
 
 _VOCABULARY = "vocab.txt"
+_ARCHITECTURES = {
+    "classification": "ErnieForSequenceClassification",
+    "softmax": "ErnieForTokenClassification",
+    "crf": "ErnieForTokenClassification",
+    "global_pointer": "ErnieModel",
+}
 
 
 @dataclass(frozen=True)
@@ -96,33 +101,39 @@ def load_encoder(model_config: ModelConfig, *, vocab_size: int, pad_id: int, see
     return LoadedEncoder(encoder, config, source, False, weights.missing, weights.unexpected)
 
 
-def build_classifier(loaded: LoadedEncoder, *, num_labels: int, seed: int) -> ErnieStack:
-    """The encoder under a fresh classifier; the stack takes over the encoder's layers."""
-    loaded.config.num_labels = num_labels
+def build_stack(loaded: LoadedEncoder, head: HeadSpec, *, seed: int) -> ErnieStack:
+    """The encoder under a fresh head; the stack takes over the encoder's layers."""
     paddle.seed(seed)
-    return ErnieStack(loaded.encoder)
+    return ErnieStack(loaded.encoder, head)
 
 
-def load_classifier(folder: Path) -> ErnieStack:
-    """The stack of a folder that holds a whole classifier, as a run's `best/` does."""
+def build_classifier(loaded: LoadedEncoder, *, num_labels: int, seed: int) -> ErnieStack:
+    """The encoder under a fresh classifier."""
+    return build_stack(loaded, HeadSpec("classification", num_labels), seed=seed)
+
+
+def load_stack(folder: Path, head: HeadSpec) -> ErnieStack:
+    """The stack of a folder that holds a whole model with this head, as a run's `best/` does."""
     values = read_config(folder)
-    num_labels = count_labels(values, folder)
-    shapes = {**encoder_shapes(values), **pooler_shapes(values), **classifier_shapes(values, num_labels=num_labels)}
+    shapes = {**encoder_shapes(values), **head.shapes(values["hidden_size"])}
+    shapes.update(pooler_shapes(values) if head.has_pooler else {})
     weights = read_weights(folder, shapes=shapes, optional={}, allow_pickle=False)
     config = _build_config(values, ModelConfig())  # type: ignore[call-arg]
-    config.num_labels = num_labels
-    stack = ErnieStack(_build_with_weights(import_ernie().modeling.ErnieModel, config, weights.arrays))
+    stack = ErnieStack(_build_encoder(config, weights.arrays, head), head)
     stack.load_state(weights.arrays)
     stack.eval()
     return stack
 
 
-def build_paddlenlp_classifier(stack: ErnieStack) -> Any:
-    """A fresh ErnieForSequenceClassification with the stack's weights, in eval mode: for the export."""
-    model_class = import_ernie().modeling.ErnieForSequenceClassification
-    model = _build_with_weights(model_class, stack.config, stack.state())
-    model.eval()
-    return model
+def copy_for_export(stack: ErnieStack) -> tuple[Any, paddle.nn.Layer]:
+    """A fresh ErnieModel, and a fresh head, with the stack's weights, in eval mode."""
+    weights, head = stack.state(), stack.head_spec
+    encoder = _build_encoder(stack.config, weights, head)
+    fresh = ErnieStack(_build_encoder(stack.config, weights, head), head)
+    fresh.load_state(weights)
+    encoder.eval()
+    fresh.eval()
+    return encoder, fresh.layers[-1]
 
 
 def model_settings(stack: ErnieStack) -> dict[str, Any]:
@@ -132,9 +143,13 @@ def model_settings(stack: ErnieStack) -> dict[str, Any]:
 
 
 def paddlenlp_config(stack: ErnieStack, *, labels: Sequence[str]) -> dict[str, Any]:
-    """What config.json says of the stack, so that PaddleNLP's own from_pretrained opens the folder."""
+    """What config.json says of the stack, so that PaddleNLP's own from_pretrained opens the folder.
+
+    `labels` are the names of the head's outputs. PaddleNLP has no GlobalPointer, and no CRF over ERNIE: it opens the
+    encoder of the one, and the emissions of the other.
+    """
     values = dict(stack.config.to_dict())
-    values["architectures"] = ["ErnieForSequenceClassification"]
+    values["architectures"] = [_ARCHITECTURES[stack.head_spec.kind]]
     values["num_labels"] = len(labels)
     values["id2label"] = {str(index): label for index, label in enumerate(labels)}
     values["label2id"] = {label: index for index, label in enumerate(labels)}
@@ -164,6 +179,14 @@ def _build_config(values: Mapping[str, Any], model_config: ModelConfig) -> Any:
 def _random_encoder(config: Any, *, seed: int) -> Any:
     paddle.seed(seed)
     return import_ernie().modeling.ErnieModel(config)
+
+
+def _build_encoder(config: Any, arrays: Mapping[str, np.ndarray], head: HeadSpec) -> Any:
+    """An ErnieModel; a pooler that the head does not read is no part of its weights, and stays as it comes."""
+    if not head.has_pooler:
+        unread = pooler_shapes({"hidden_size": config.hidden_size})
+        arrays = {**arrays, **{name: np.zeros(shape, np.float32) for name, shape in unread.items()}}
+    return _build_with_weights(import_ernie().modeling.ErnieModel, config, arrays)
 
 
 def _build_with_weights(model_class: Any, config: Any, arrays: Mapping[str, np.ndarray]) -> Any:

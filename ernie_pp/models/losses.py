@@ -1,4 +1,4 @@
-"""Losses of a classification as sums over rows, with the weight they are divided by kept apart.
+"""What a loss is, and those of a classification: sums over rows, with the weight they are divided by kept apart.
 
 A step divides the sum of all its micro-batches by the weight of all their rows, so that the gradient does not depend
 on how the rows were cut into micro-batches. Everything is computed in float32, also under AMP.
@@ -7,6 +7,7 @@ on how the rows were cut into micro-batches. Everything is computed in float32, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import paddle
@@ -16,6 +17,18 @@ from ernie_pp.config.schema import ClsConfig
 
 # Keeps the gradient of x ** gamma finite at x = 0 for gamma below 1.
 _TINY = 1e-12
+
+
+class Loss(Protocol):
+    """A sum over the rows of a micro-batch, and the weight that a step's sums are divided by."""
+
+    def sum(self, logits: paddle.Tensor, targets: paddle.Tensor) -> paddle.Tensor:
+        """A scalar of the head's output [rows, ...] and the targets [rows, ...]."""
+        ...
+
+    def weight(self, targets: np.ndarray) -> float:
+        """What the sums of these rows are divided by."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,7 @@ class ClassificationLoss:
         return float(np.asarray(self.label_weights, dtype=np.float64)[targets].sum())
 
     def _cross_entropy(self, logits: paddle.Tensor, targets: paddle.Tensor) -> paddle.Tensor:
-        log_p = _log_softmax(logits)
+        log_p = log_softmax(logits)
         target_p = F.one_hot(targets, logits.shape[-1]) * (1 - self.smoothing) + self.smoothing / logits.shape[-1]
         rows = (target_p * self._focal(log_p)).sum(-1)
         if self.label_weights is not None:
@@ -82,13 +95,16 @@ def symmetric_kl_sum(first: paddle.Tensor, second: paddle.Tensor, *, multi_label
     with paddle.amp.auto_cast(enable=False):
         first, second = first.astype("float32"), second.astype("float32")
         if not multi_label:
-            log_p, log_q = _log_softmax(first), _log_softmax(second)
+            log_p, log_q = log_softmax(first), log_softmax(second)
             return 0.5 * ((paddle.exp(log_p) - paddle.exp(log_q)) * (log_p - log_q)).sum()
         # For yes/no: (p - q) (log p - log q) + (q - p) (log(1-p) - log(1-q)) = (p - q) (logit p - logit q).
         return 0.5 * ((F.sigmoid(first) - F.sigmoid(second)) * (first - second)).mean(-1).sum()
 
 
-def _log_softmax(logits: paddle.Tensor) -> paddle.Tensor:
-    """Over the last axis. Paddle 3.3's own kernel takes time with the square of the labels on a CPU: 8 s for 50,000."""
+def log_softmax(logits: paddle.Tensor) -> paddle.Tensor:
+    """Log probabilities over the last axis.
+
+    Paddle 3.3's own kernel takes time with the square of the labels on a CPU: 8 s for 50,000.
+    """
     shifted = logits - logits.detach().max(axis=-1, keepdim=True)
     return shifted - paddle.log(paddle.exp(shifted).sum(-1, keepdim=True))

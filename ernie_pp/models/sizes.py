@@ -154,11 +154,6 @@ def pooler_shapes(values: Mapping) -> Shapes:
     return _weight_and_bias("ernie.pooler.dense", (values["hidden_size"], values["hidden_size"]))
 
 
-def classifier_shapes(values: Mapping, *, num_labels: int) -> Shapes:
-    """Shape of the two tensors above the pooler."""
-    return _weight_and_bias("classifier", (values["hidden_size"], num_labels))
-
-
 def _tables(values: Mapping) -> dict[str, int]:
     tables = {
         "word_embeddings": values["vocab_size"],

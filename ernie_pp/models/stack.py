@@ -1,6 +1,6 @@
 """Encoder and head as one flat list of layers, so that it can be cut into pipeline stages between any two.
 
-inputs (input_ids, token_type_ids) -> embeddings -> (hidden, mask) -> block 0 .. block L-1 -> head -> logits
+inputs (input_ids, token_type_ids) -> embeddings -> (hidden, mask) -> block 0 .. block L-1 -> head -> logits [rows, ...]
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from paddle import nn
 from ernie_pp.errors import ModelError
 from ernie_pp.models import fast_ops
 from ernie_pp.models.dropout import DropoutKey, DropoutState, MaskSource, seed_paddle
-from ernie_pp.models.heads import ClassificationHead
+from ernie_pp.models.entity_heads import CrfHead, PointerHead, TokenHead
+from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.heads import MASKED, ClassificationHead
 
 WORD_EMBEDDINGS = "ernie.embeddings.word_embeddings.weight"
 _BLOCK = re.compile(r"ernie\.encoder\.layers\.(\d+)\.")
-MASKED = -1e4  # what PaddleNLP adds to the score of a padding token
+_TOKEN_HEADS = {"softmax": TokenHead, "crf": CrfHead, "global_pointer": PointerHead}
 
 Hidden = tuple[paddle.Tensor, paddle.Tensor]
 
@@ -89,10 +91,10 @@ class BlockLayer(nn.Layer):
 class ErnieStack(nn.Layer):
     """A model, or the part of it that a process keeps: `layers` in order, and their weights by PaddleNLP's names."""
 
-    def __init__(self, encoder: Any) -> None:
-        """Takes over the layers of a PaddleNLP ErnieModel; a fresh classifier has `config.num_labels` outputs."""
+    def __init__(self, encoder: Any, head: HeadSpec) -> None:
+        """Takes over the layers of a PaddleNLP ErnieModel, and puts a fresh head over them."""
         super().__init__()
-        self.config = encoder.config
+        self.config, self.head_spec = encoder.config, head
         self.dropout_state = DropoutState()
         blocks = list(encoder.encoder.layers)
         state = self.dropout_state
@@ -100,12 +102,12 @@ class ErnieStack(nn.Layer):
             [
                 EmbeddingLayer(encoder.embeddings, pad_token_id=self.config.pad_token_id, state=state),
                 *(BlockLayer(block, block_index=index, state=state) for index, block in enumerate(blocks)),
-                ClassificationHead(encoder.pooler, config=self.config, layer_index=len(blocks) + 1, state=state),
+                build_head(head, encoder, layer_index=len(blocks) + 1, state=state),
             ]
         )
 
     def forward(self, input_ids: paddle.Tensor, token_type_ids: paddle.Tensor) -> paddle.Tensor:
-        """Logits [rows, labels] of two id tensors [rows, length]."""
+        """What the head gives for two id tensors [rows, length]: [rows, ...]."""
         values: Any = (input_ids, token_type_ids)
         for layer in self.layers:
             values = layer(values)
@@ -149,8 +151,16 @@ class ErnieStack(nn.Layer):
             set_weight(name, parameter, arrays[name])
 
 
+def build_head(spec: HeadSpec, encoder: Any, *, layer_index: int, state: DropoutState) -> nn.Layer:
+    """A fresh head over a PaddleNLP ErnieModel; it takes over the encoder's pooler, where it has one."""
+    if spec.has_pooler:
+        pooler, config = encoder.pooler, encoder.config
+        return ClassificationHead(spec, pooler, config=config, layer_index=layer_index, state=state)
+    return _TOKEN_HEADS[spec.kind](spec, config=encoder.config, layer_index=layer_index, state=state)
+
+
 def layer_index_of(name: str, *, num_blocks: int) -> int:
-    """Embeddings are layer 0, block i is i + 1, pooler and classifier are the layer after the last block."""
+    """Embeddings are layer 0, block i is i + 1; all else, the pooler too, is the head after the last block."""
     block = _BLOCK.match(name)
     if block:
         return int(block.group(1)) + 1

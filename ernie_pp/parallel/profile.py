@@ -14,7 +14,9 @@ import paddle
 from paddle.base import core
 
 from ernie_pp.models.dropout import DropoutKey
-from ernie_pp.models.losses import ClassificationLoss
+from ernie_pp.models.entity_losses import build_entity_loss
+from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.losses import ClassificationLoss, Loss
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.parallel.part import Autocast, Part
 
@@ -52,10 +54,9 @@ class LayerProfile:
     def __init__(self, stack: ErnieStack, *, casting: Autocast, rows: int, length: int) -> None:
         stack.train()
         self.parts = [Part([layer], state=stack.dropout_state, casting=casting) for layer in stack.layers]
-        self.loss, self.num_labels = ClassificationLoss(), int(stack.config.num_labels)
         ids = np.random.default_rng(0).integers(1, stack.config.vocab_size, (rows, length))
         self.inputs = paddle.to_tensor(ids), paddle.to_tensor(np.zeros_like(ids))
-        self.targets = paddle.to_tensor(np.arange(rows) % self.num_labels)
+        self.loss, self.targets = _some_loss(stack.head_spec, rows=rows, length=length)
         self._round = 0
 
     def measure(self) -> StackTimes:
@@ -84,6 +85,17 @@ class LayerProfile:
     def _output(self, part: Part, values: Any) -> Any:
         output = part(values)
         return self.loss.sum(output, self.targets) if part is self.parts[-1] else output
+
+
+def _some_loss(head: HeadSpec, *, rows: int, length: int) -> tuple[Loss, paddle.Tensor]:
+    """The head's loss, and targets of the right form."""
+    if head.has_pooler:
+        return ClassificationLoss(), paddle.to_tensor(np.arange(rows) % head.num_outputs)
+    if head.kind == "global_pointer":
+        return build_entity_loss(head), paddle.zeros([rows, 1, 3], dtype="int64")
+    targets = np.arange(rows * length).reshape(rows, length) % head.num_outputs
+    targets[:, 0] = -1
+    return build_entity_loss(head), paddle.to_tensor(targets)
 
 
 class _Pass(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import paddle
 
-from ernie_pp.models.losses import ClassificationLoss
+from ernie_pp.models.losses import Loss
 from ernie_pp.parallel.part import Autocast
 from ernie_pp.parallel.replicas import GradientSum
 from ernie_pp.parallel.rounds import Rounds
@@ -21,7 +21,7 @@ class Objective(Protocol):
     """The step's loss, one micro-batch at a time."""
 
     @property
-    def loss(self) -> ClassificationLoss: ...
+    def loss(self) -> Loss: ...
     @property
     def num_passes(self) -> int: ...
     def share(

@@ -61,29 +61,25 @@ class Predictor:
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""
-        return self.decode(self.logits(texts, pairs))
-
-    def decode(self, logits: np.ndarray) -> list[Any]:
-        """One prediction a row of logits."""
-        return self._codec.decode.decode(logits, self.decoding)
-
-    def logits(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> np.ndarray:
-        """float32 logits, one row a text."""
         _check_list(texts, "text")
         if len(texts) == 0:
-            return np.empty((0, len(self.decoding.labels)), np.float32)
-        return self.run(self.encode(texts, pairs))
+            return []
+        rows = self.encode(texts, pairs)
+        return self.decode(self.answers(rows), rows, texts)
 
-    def run(self, rows: TokenRows) -> np.ndarray:
-        """float32 logits of rows that `encode` gave, in their order."""
-        batches = order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max())))
-        parts = [self._run(rows, batch) for batch in batches]
-        in_order = np.empty((len(rows), *parts[0].shape[1:]), parts[0].dtype)
-        in_order[np.concatenate(batches)] = np.concatenate(parts)
-        if in_order.shape[1:] != (len(self.decoding.labels),):
-            what = f"gives {in_order.shape[1:]} numbers a text for {len(self.decoding.labels)} labels"
-            raise ModelError(str(self.bundle.folder), what, "Copy the bundle again, whole, or export it again.")
-        return in_order
+    def decode(self, answers: Sequence[Any], rows: TokenRows, texts: Sequence[str]) -> list[Any]:
+        """One prediction a text, from what `answers` gave for the rows that `encode` made of the texts."""
+        return self._codec.decode.decode(answers, rows, texts, self.decoding)
+
+    def answers(self, rows: TokenRows) -> list[Any]:
+        """Of each row what decides, in their order; the model's whole output is held for one batch at a time."""
+        answers: list[Any] = [None] * len(rows)
+        for batch in order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max()))):
+            logits = self._run(rows, batch)
+            found = self._codec.decode.condense(logits, rows.lengths[batch], self.decoding)
+            for index, answer in zip(batch, found, strict=True):
+                answers[index] = answer
+        return answers
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> TokenRows:
         """The tokens the model sees; `num_cut` says how many the length limit took from each row."""
@@ -97,9 +93,14 @@ class Predictor:
             _check_texts(pairs, "second text")
             if len(pairs) != len(texts):
                 raise DataError("pairs", f"{len(pairs)} came for {len(texts)} texts", "Give one second text a text.")
-        text, seconds = self.bundle.manifest["text"], None if pairs is None else list(pairs)
-        limits = {"max_length": text["max_length"], "truncate": text["truncate"]}
-        return TokenRows.from_encoded(self._codec.features.encode(list(texts), seconds, self.tokenizer, **limits))
+        seconds = None if pairs is None else list(pairs)
+        encoded = self._codec.features.encode(list(texts), seconds, self.tokenizer, self.bundle.manifest["text"])
+        return TokenRows.from_encoded(encoded)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether long texts are read in windows, so that nothing is cut off."""
+        return self._codec.features.HAS_WINDOWS
 
     @property
     def takes_pairs(self) -> bool:
@@ -108,7 +109,13 @@ class Predictor:
 
     def _run(self, rows: TokenRows, batch: np.ndarray) -> np.ndarray:
         micro_batch = build_micro_batch(rows, batch, pad_id=self.tokenizer.pad_id)
-        return self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
+        logits = self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
+        try:
+            self.decoding.check_output(logits.shape, micro_batch.input_ids.shape[1])
+        except ValueError as error:
+            advice = "Copy the bundle again, whole, or export it again."
+            raise ModelError(str(self.bundle.folder), str(error), advice) from error
+        return logits
 
 
 def _check_texts(texts: Sequence[str], what: str) -> None:

@@ -8,12 +8,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ernie_pp.choices import RowKind
 from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.row_targets import RowTargets
 from ernie_pp.data.rows import Place, Row
-from ernie_pp.models.ernie import LoadedEncoder
-from ernie_pp.models.losses import ClassificationLoss
-from ernie_pp.models.stack import ErnieStack
+from ernie_pp.data.split import Split
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.losses import Loss
 from ernie_pp.report import Confusion, Mistake, Table
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
@@ -57,7 +60,21 @@ class ReportSections:
 
 
 class Task(Protocol):
-    """One run's problem: its settings and, once they are settled, its labels."""
+    """One run's problem: its settings and, once they are settled, its labels.
+
+    An example becomes one row of tokens or several windows; the model's output for a row is condensed to an answer at
+    once; the answers of all rows of an example are decoded to one prediction.
+    """
+
+    @property
+    def row_kind(self) -> RowKind:
+        """What files hold: rows of named fields, or entities in any of their formats."""
+        ...
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether a long example is read in windows, so that nothing of it is cut off."""
+        ...
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -71,7 +88,17 @@ class Task(Protocol):
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The labels as they are shown, in the order of the model's outputs."""
+        """The labels as they are shown, in their order."""
+        ...
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the head's outputs, for PaddleNLP: the labels, or their tags."""
+        ...
+
+    @property
+    def head_spec(self) -> HeadSpec:
+        """The head over the encoder."""
         ...
 
     def best_metric(self) -> str:
@@ -98,36 +125,47 @@ class Task(Protocol):
         """The labels an example's file gives it, for statistics."""
         ...
 
-    def encode(self, examples: Sequence[Any], tokenizer: Tokenizer) -> EncodedRows:
-        """The tokens of examples, cut to `text.max_length`."""
+    def encode(self, examples: Sequence[Any], tokenizer: Tokenizer, *, is_training: bool) -> EncodedRows:
+        """The tokens of examples, at most `text.max_length` a row.
+
+        In training the true answers may say where windows are cut; elsewhere the text alone does.
+        """
         ...
 
-    def targets(self, examples: Sequence[Any]) -> np.ndarray:
-        """What the model has to learn of examples, one entry a row."""
+    def kept_whole(self, examples: Sequence[Any]) -> object:
+        """What of the true answers `encode` looks at in training, as JSON values."""
         ...
 
-    def build_stack(self, encoder: LoadedEncoder, *, seed: int) -> ErnieStack:
-        """The encoder under a fresh head."""
+    def inexpressible(self, examples: Sequence[Any], rows: TokenRows) -> list[str]:
+        """What of the true answers no row can express, one line a kind."""
         ...
 
-    def build_loss(self, targets: np.ndarray) -> ClassificationLoss:
+    def targets(self, examples: Sequence[Any], rows: TokenRows) -> np.ndarray | RowTargets:
+        """What the model has to learn, one entry a row."""
+        ...
+
+    def build_loss(self, targets: np.ndarray | RowTargets) -> Loss:
         """The loss of these training targets."""
         ...
 
-    def settle_decoding(self, logits: np.ndarray, targets: np.ndarray) -> Any:
+    def condense(self, logits: np.ndarray, lengths: np.ndarray) -> Sequence[Any]:
+        """Of logits [rows, ...] what decides each row's answer; `lengths` counts its tokens."""
+        ...
+
+    def settle_decoding(self, answers: Sequence[Any], split: Split) -> Any:
         """The Decoding, tuned on these (dev) rows where the config says so."""
         ...
 
-    def measure(self, logits: np.ndarray, targets: np.ndarray, decoding: Any) -> Evaluation:
-        """All figures of logits against targets."""
+    def measure(self, answers: Sequence[Any], split: Split, decoding: Any) -> Evaluation:
+        """All figures of the answers, one a row, against what is true."""
         ...
 
     def measure_baseline(self, train: Sequence[Any], dev: Sequence[Any], decoding: Any) -> Evaluation | None:
         """Dev figures of a plain method on the same rows; None where there is none."""
         ...
 
-    def decode(self, logits: np.ndarray, decoding: Any) -> Sequence[Any]:
-        """One prediction a row of logits."""
+    def decode(self, answers: Sequence[Any], split: Split, decoding: Any) -> Sequence[Any]:
+        """One prediction an example."""
         ...
 
     def describe(self, example: Any, prediction: Any) -> dict[str, object]:
@@ -142,8 +180,8 @@ class Task(Protocol):
         """The kind's own part of the report."""
         ...
 
-    def mistakes(self, examples: Sequence[Any], logits: np.ndarray, decoding: Any, *, limit: int) -> list[Mistake]:
-        """Wrongly answered rows, surest first."""
+    def mistakes(self, answers: Sequence[Any], split: Split, decoding: Any, *, limit: int) -> list[Mistake]:
+        """Wrongly answered examples, surest first."""
         ...
 
     def notes(self, *, num_train_rows: int) -> list[str]:
@@ -159,6 +197,10 @@ class TaskClass(Protocol):
     """How the jobs come to a task."""
 
     def __call__(self, config: RunConfig) -> Task: ...
+
+    def head_for(self, config: RunConfig, *, num_labels: int) -> HeadSpec:
+        """The head of a model for so many labels, before any rows are read."""
+        ...
 
     def restore(self, config: RunConfig, settings: Mapping[str, Any]) -> Task:
         """The task of a model folder, labels settled; `settings` hold `stored_settings()` and "decode"."""

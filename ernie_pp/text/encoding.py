@@ -31,6 +31,7 @@ class EncodedRows:
     offsets: np.ndarray | None  # int32 [tokens, 2]; None where they were not asked for
     row_starts: np.ndarray  # int64 [rows + 1]
     num_cut: np.ndarray  # int64 [rows]
+    text_index: np.ndarray | None = None  # int64 [rows], the text each row is a window of; None: row i is text i
 
     def __len__(self) -> int:
         return len(self.num_cut)

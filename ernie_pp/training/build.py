@@ -8,7 +8,7 @@ from functools import partial
 import paddle
 
 from ernie_pp.config import RunConfig, TrainConfig
-from ernie_pp.models.losses import ClassificationLoss
+from ernie_pp.models.losses import Loss
 from ernie_pp.models.stack import WORD_EMBEDDINGS, ErnieStack
 from ernie_pp.parallel.build import build_replicas, build_rounds
 from ernie_pp.parallel.local import LocalRounds
@@ -27,7 +27,7 @@ from ernie_pp.training.tricks import Fgm, build_objective
 def build_engine(
     stack: ErnieStack,
     *,
-    loss: ClassificationLoss,
+    loss: Loss,
     config: RunConfig,
     num_steps: int,
     world: World | None = None,

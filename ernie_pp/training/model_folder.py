@@ -18,7 +18,7 @@ from ernie_pp.models.sizes import CONFIG
 from ernie_pp.models.weights import SAFETENSORS
 
 SETTINGS = "ernie_pp.json"
-NEEDED_SETTINGS = ("task", "text", "columns", "label_values", "decode", "step", "dev")
+NEEDED_SETTINGS = ("task", "text", "columns", "head", "label_values", "decode", "step", "dev")
 # A config of thousands of labels is far below.
 _MAX_SETTINGS_BYTES = 100_000_000
 _ADVICE = "Give a folder that a run of ernie_pp wrote (its best/)."

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import paddle
 
-from ernie_pp.models.losses import ClassificationLoss, symmetric_kl_sum
+from ernie_pp.models.losses import ClassificationLoss, Loss, symmetric_kl_sum
 from ernie_pp.training.optim import square_sum
 
 
@@ -17,7 +17,7 @@ from ernie_pp.training.optim import square_sum
 class PlainObjective:
     """The loss of one forward pass."""
 
-    loss: ClassificationLoss
+    loss: Loss
     num_passes: int = 1
 
     def share(self, logits: paddle.Tensor, targets: paddle.Tensor, *, weight: float, num_rows: int) -> paddle.Tensor:
@@ -45,9 +45,12 @@ class RDropObjective:
         return mean_sum / weight + (self.alpha / num_rows) * apart
 
 
-def build_objective(loss: ClassificationLoss, *, rdrop_alpha: float) -> PlainObjective | RDropObjective:
+def build_objective(loss: Loss, *, rdrop_alpha: float) -> PlainObjective | RDropObjective:
     """R-Drop where alpha is above 0, else the plain loss."""
-    return RDropObjective(loss, rdrop_alpha) if rdrop_alpha > 0 else PlainObjective(loss)
+    if rdrop_alpha > 0:
+        assert isinstance(loss, ClassificationLoss), "the settings are checked: R-Drop is for classification"
+        return RDropObjective(loss, rdrop_alpha)
+    return PlainObjective(loss)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ernie_pp.config.schema import CpuConfig, ModelConfig, ParallelConfig, Sizes
 from ernie_pp.jobs.plan_costs import ModelFacts
 from ernie_pp.jobs.planning import plan_of
 from ernie_pp.models.ernie import model_values
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.partition.plan_record import Plan
 from tools.grid_checks.job import Job, Result, run
 from tools.grid_checks.table import Line
@@ -56,7 +57,9 @@ def _check_memory(name: str, job: Job) -> Line:
 def plan_for(job: Job) -> Plan:
     """The plan from layer costs measured just now."""
     config = _config(job)
-    facts = ModelFacts(model_values(config.model, vocab_size=job.vocab_size, pad_id=0), job.num_labels)
+    facts = ModelFacts(
+        model_values(config.model, vocab_size=job.vocab_size, pad_id=0), HeadSpec("classification", job.num_labels)
+    )
     known = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory(prefix="check_grid-") as folder:
         os.environ["XDG_CACHE_HOME"] = folder  # not what was measured in another hour

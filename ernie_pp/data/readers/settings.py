@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ernie_pp.choices import Format, Quoting
+from ernie_pp.choices import Format, Quoting, RowKind
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class ReadSettings:
     quoting: Quoting = "auto"  # auto: double for CSV, none for TSV
     columns: tuple[str, ...] = ()
     split: str = "train"  # of a `datasets` source
+    kind: RowKind = "rows"  # entities: a file of unknown format may hold tokens with tags
     only_tables: str | None = None  # a word the user gave that is about TSV and CSV: it must not go without effect
 
 

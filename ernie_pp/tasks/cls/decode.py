@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.tasks.thresholds import best_threshold
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,16 @@ class DecodeSettings:
     def to_json(self) -> dict:
         """Plain values for the bundle's manifest."""
         return {"labels": list(self.labels), "multi_label": self.multi_label, "thresholds": list(self.thresholds)}
+
+    @property
+    def num_outputs(self) -> int:
+        """Of the head: one a label."""
+        return len(self.labels)
+
+    def check_output(self, shape: tuple[int, ...], length: int) -> None:
+        """ValueError unless logits of this shape, for rows of `length` tokens, are those of these labels."""
+        if shape[1:] != (len(self.labels),):
+            raise ValueError(f"gives {shape[1:]} numbers a text for {len(self.labels)} labels")
 
     @classmethod
     def from_json(cls, values: Mapping) -> DecodeSettings:
@@ -46,10 +59,11 @@ class Prediction:
 
     labels: tuple[str, ...]
     probabilities: dict[str, float]
+    multi_label: bool = False
 
-    def to_fields(self, *, multi_label: bool) -> dict[str, object]:
+    def to_fields(self) -> dict[str, object]:
         """The fields `predict` adds to a row."""
-        given: object = list(self.labels) if multi_label else self.labels[0]
+        given: object = list(self.labels) if self.multi_label else self.labels[0]
         return {"prediction": given, "probabilities": {name: round(p, 6) for name, p in self.probabilities.items()}}
 
 
@@ -70,14 +84,33 @@ def choose_labels(logits: np.ndarray, settings: DecodeSettings) -> np.ndarray:
     return np.arange(logits.shape[1]) == logits.argmax(axis=1)[:, None]
 
 
-def decode(logits: np.ndarray, settings: DecodeSettings) -> list[Prediction]:
-    """One Prediction a row of logits [rows, labels]."""
+def condense(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings | None = None) -> Sequence[np.ndarray]:
+    """The logits [labels] of each row: few enough to be kept."""
+    return list(logits)
+
+
+def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> DecodeSettings:
+    """The settings of an exported program: it gives all that they need."""
+    return settings
+
+
+def decide(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings) -> list[tuple[bool, ...]]:
+    """Which labels each row of logits is given."""
+    return [tuple(row) for row in choose_labels(logits, settings).tolist()]
+
+
+def decode(
+    answers: Sequence[np.ndarray], rows: TokenRows, texts: Sequence[str], settings: DecodeSettings
+) -> list[Prediction]:
+    """One Prediction a text, which is one row."""
+    logits = np.stack(answers) if len(answers) else np.empty((0, len(settings.labels)), np.float32)
     table = probabilities(logits, multi_label=settings.multi_label)
     chosen = choose_labels(logits, settings)
     return [
         Prediction(
             tuple(name for name, given in zip(settings.labels, row_chosen, strict=True) if given),
             dict(zip(settings.labels, map(float, row), strict=True)),
+            settings.multi_label,
         )
         for row, row_chosen in zip(table, chosen, strict=True)
     ]
@@ -90,20 +123,8 @@ def tune_thresholds(probs: np.ndarray, targets: np.ndarray, *, per_label: bool) 
     a positive row keeps 0.5.
     """
     if not per_label:
-        return (_best_threshold(probs.ravel(), targets.ravel()),) * probs.shape[1]
-    return tuple(_best_threshold(probs[:, label], targets[:, label]) for label in range(probs.shape[1]))
-
-
-def _best_threshold(probs: np.ndarray, targets: np.ndarray) -> float:
-    num_positive = targets.sum()
-    if num_positive == 0:
-        return 0.5
-    order = np.argsort(-probs, kind="stable")
-    sorted_probs, hits = probs[order], np.cumsum(targets[order])
-    # Cutting after position i gives i + 1 rows the label; only cuts between two different probabilities exist.
-    cuts = np.flatnonzero(np.append(sorted_probs[1:] < sorted_probs[:-1], True))
-    f1 = 2 * hits[cuts] / (cuts + 1 + num_positive)
-    below = np.append(sorted_probs, 0.0)[cuts + 1]
-    middles = (sorted_probs[cuts] + below) / 2
-    best = np.flatnonzero(f1 >= f1.max() - 1e-12)
-    return float(middles[best[np.argmin(np.abs(middles[best] - 0.5))]])
+        return (best_threshold(probs.ravel(), targets.ravel(), num_true=int(targets.sum())),) * probs.shape[1]
+    return tuple(
+        best_threshold(probs[:, label], targets[:, label], num_true=int(targets[:, label].sum()))
+        for label in range(probs.shape[1])
+    )

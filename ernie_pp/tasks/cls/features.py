@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,19 +11,18 @@ from ernie_pp.data.labels import LabelSet
 from ernie_pp.tasks.cls.example import Example
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
-from ernie_pp.text.truncation import Truncate
+
+HAS_WINDOWS = False
 
 
 def encode(
     texts: Sequence[str],
     pairs: Sequence[str] | None,
     tokenizer: Tokenizer,
-    *,
-    max_length: int,
-    truncate: Truncate,
+    text: Mapping[str, Any],
 ) -> EncodedRows:
-    """One row of tokens a text (or pair), cut to `max_length`; `num_cut` says what each lost."""
-    return tokenizer.encode_rows(texts, pairs, max_length=max_length, truncate=truncate)
+    """One row of tokens a text (or pair), cut to `text["max_length"]`; `num_cut` says what each lost."""
+    return tokenizer.encode_rows(texts, pairs, max_length=text["max_length"], truncate=text["truncate"])
 
 
 def build_targets(examples: Sequence[Example], labels: LabelSet, *, multi_label: bool) -> np.ndarray:

@@ -8,18 +8,28 @@ from typing import Any
 
 import numpy as np
 
+from ernie_pp.choices import RowKind
 from ernie_pp.config import RunConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Row
+from ernie_pp.data.split import Split
+from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import ConfigError
-from ernie_pp.models.ernie import LoadedEncoder, build_classifier
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.losses import ClassificationLoss, build_loss
-from ernie_pp.models.stack import ErnieStack
 from ernie_pp.report import Mistake
 from ernie_pp.tasks.cls import features
 from ernie_pp.tasks.cls.baseline import NAME, count_rows, fit_baseline
-from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
+from ernie_pp.tasks.cls.decode import (
+    DecodeSettings,
+    Prediction,
+    choose_labels,
+    condense,
+    decode,
+    probabilities,
+    tune_thresholds,
+)
 from ernie_pp.tasks.cls.example import Columns, Example, keep_known_labels, read_examples
 from ernie_pp.tasks.cls.metric import Evaluation, headline_metric, measure, metric_names
 from ernie_pp.tasks.cls.report import label_lines, list_mistakes, report_sections
@@ -32,6 +42,9 @@ LOG = logging.getLogger("ernie_pp")
 
 class Task:
     """One run's classification: its settings and, once the training rows were read, its labels."""
+
+    row_kind: RowKind = "rows"
+    has_windows = False
 
     def __init__(self, config: RunConfig, labels: LabelSet | None = None) -> None:
         self.config = config
@@ -58,6 +71,21 @@ class Task:
     def label_names(self) -> tuple[str, ...]:
         """The labels as they are shown, in the order of the model's outputs."""
         return self.labels.names
+
+    @staticmethod
+    def head_for(config: RunConfig, *, num_labels: int) -> HeadSpec:
+        """A classifier over the pooler."""
+        return HeadSpec("classification", num_labels)
+
+    @property
+    def head_spec(self) -> HeadSpec:
+        """One output a label."""
+        return self.head_for(self.config, num_labels=len(self.labels))
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The labels."""
+        return self.label_names
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -115,38 +143,44 @@ class Task:
         """The labels an example's file gives it."""
         return example.labels or ()
 
-    def encode(self, examples: Sequence[Example], tokenizer: Tokenizer) -> EncodedRows:
+    def encode(self, examples: Sequence[Example], tokenizer: Tokenizer, *, is_training: bool) -> EncodedRows:
         """The tokens of examples, cut to `text.max_length`."""
-        text = self.config.text
-        return features.encode(*self.texts(examples), tokenizer, max_length=text.max_length, truncate=text.truncate)
+        return features.encode(*self.texts(examples), tokenizer, self.config.text.model_dump())
 
-    def targets(self, examples: Sequence[Example]) -> np.ndarray:
-        """What the model has to learn of examples."""
+    def kept_whole(self, examples: Sequence[Example]) -> None:
+        """Labels have no part in how a text is cut."""
+        return
+
+    def inexpressible(self, examples: Sequence[Example], rows: TokenRows) -> list[str]:
+        """A row has its label, whatever is cut off its text."""
+        return []
+
+    def targets(self, examples: Sequence[Example], rows: TokenRows | None = None) -> np.ndarray:
+        """What the model has to learn of examples, each of which is one row."""
         return features.build_targets(examples, self.labels, multi_label=self.config.cls.multi_label)
 
-    def build_stack(self, encoder: LoadedEncoder, *, seed: int) -> ErnieStack:
-        """The encoder under a fresh head."""
-        return build_classifier(encoder, num_labels=len(self.labels), seed=seed)
-
-    def build_loss(self, targets: np.ndarray) -> ClassificationLoss:
+    def build_loss(self, targets: Any) -> ClassificationLoss:
         """The loss; balanced class weights come from the training targets."""
         return build_loss(self.config.cls, label_weights=self._label_weights(targets))
 
-    def settle_decoding(self, logits: np.ndarray, targets: np.ndarray) -> DecodeSettings:
+    def settle_decoding(self, answers: Sequence[np.ndarray], split: Split) -> DecodeSettings:
         """The decision rule; thresholds are tuned on these (dev) rows where the config says so."""
         cls, names = self.config.cls, self.labels.names
         if isinstance(cls.threshold, str):
-            true = features.true_labels(targets, len(names))
-            table = probabilities(logits, multi_label=True)
+            true = self._true_labels(split)
+            table = probabilities(np.stack(answers), multi_label=True)
             thresholds = tune_thresholds(table, true, per_label=cls.threshold == "tuned_per_label")
         else:
             thresholds = (cls.threshold,) * len(names)
         return DecodeSettings(names, cls.multi_label, thresholds)
 
-    def measure(self, logits: np.ndarray, targets: np.ndarray, settings: DecodeSettings) -> Evaluation:
-        """All figures of logits against targets."""
-        true = features.true_labels(targets, len(self.labels))
-        return self._measure(choose_labels(logits, settings), true, settings)
+    def measure(self, answers: Sequence[np.ndarray], split: Split, decoding: DecodeSettings) -> Evaluation:
+        """All figures of the answers against the rows' labels."""
+        return self._measure(choose_labels(np.stack(answers), decoding), self._true_labels(split), decoding)
+
+    def _true_labels(self, split: Split) -> np.ndarray:
+        assert isinstance(split.targets, np.ndarray), "rows have one target each"
+        return features.true_labels(split.targets, len(self.labels))
 
     def _measure(self, chosen: np.ndarray, true: np.ndarray, settings: DecodeSettings) -> Evaluation:
         return measure(
@@ -180,7 +214,7 @@ class Task:
         pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
         label: object = true if self.config.cls.multi_label else true[0]
         place = {"file": example.place.path, "line": example.place.line}
-        given = prediction.to_fields(multi_label=self.config.cls.multi_label)
+        given = prediction.to_fields()
         return {**place, "text": example.text, **pair, "label": label, **given}
 
     def summarize(self, evaluation: Evaluation) -> list[str]:
@@ -192,11 +226,10 @@ class Task:
         return report_sections(evaluation, decoding.labels)
 
     def mistakes(
-        self, examples: Sequence[Example], logits: np.ndarray, decoding: DecodeSettings, *, limit: int
+        self, answers: Sequence[np.ndarray], split: Split, decoding: DecodeSettings, *, limit: int
     ) -> list[Mistake]:
         """Wrongly answered rows, surest first."""
-        true = features.true_labels(self.targets(examples), len(self.labels))
-        return list_mistakes(examples, logits, true, decoding, limit=limit)
+        return list_mistakes(split.examples, np.stack(answers), self._true_labels(split), decoding, limit=limit)
 
     def notes(self, *, num_train_rows: int) -> list[str]:
         """What a reader of the report should know about how the figures came about."""
@@ -209,7 +242,13 @@ class Task:
             notes.append(f"cls.threshold: {cls.threshold} on these dev rows, so dev figures flatter the model a little")
         return notes
 
-    decode = staticmethod(decode)
+    def condense(self, logits: np.ndarray, lengths: np.ndarray) -> Sequence[np.ndarray]:
+        """The logits of each row."""
+        return condense(logits, lengths)
+
+    def decode(self, answers: Sequence[np.ndarray], split: Split, decoding: DecodeSettings) -> list[Prediction]:
+        """One prediction a row, which is an example."""
+        return decode(answers, split.rows, [example.text for example in split.examples], decoding)
 
     def _label_weights(self, targets: np.ndarray) -> np.ndarray | None:
         weights = self.config.cls.class_weights

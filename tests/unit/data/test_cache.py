@@ -1,6 +1,7 @@
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +33,15 @@ def only_file(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("targets", [None, np.array([1, 0]), np.array([[0.0, 1.0], [1.0, 1.0]], np.float32)])
-def test_rows_are_built_once_and_come_back_the_same(tmp_path, targets):
+WINDOWS = {"example_index": np.array([0, 0]), "offsets": np.array([[-1, -1], [0, 1], [1, 3]], np.int32)}
+
+
+@pytest.mark.parametrize("more", [{}, WINDOWS])
+def test_rows_are_built_once_and_come_back_the_same(tmp_path, more):
     folder = tmp_path / "run" / "cache"
-    built = load_or_build(folder, KEY, lambda: rows_of(5, 6, 7, targets=targets))
+    built = load_or_build(folder, KEY, lambda: replace(rows_of(5, 6, 7), **more))
     loaded = load_or_build(folder, KEY, never)
-    for name in ("ids", "type_ids", "row_starts", "num_cut", "targets"):
+    for name in ("ids", "type_ids", "row_starts", "num_cut", "example_index", "offsets"):
         one, other = getattr(built, name), getattr(loaded, name)
         assert np.array_equal(one, other) if one is not None else other is None
         assert one is None or one.dtype == other.dtype

@@ -30,7 +30,7 @@ def test_rows_of_the_tokenizer_are_taken_whole(rows):
         row_starts=rows.row_starts,
         num_cut=rows.num_cut.astype(np.int64),
     )
-    taken = TokenRows.from_encoded(encoded, targets=rows.targets)
+    taken = TokenRows.from_encoded(encoded).with_targets(rows.targets)
     for name in ("ids", "type_ids", "row_starts", "num_cut", "targets"):
         one, other = getattr(taken, name), getattr(rows, name)
         assert one.dtype == other.dtype and np.array_equal(one, other)

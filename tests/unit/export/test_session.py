@@ -8,7 +8,8 @@ from ernie_pp.errors import RunError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.check import load_batches, logits_of_bundle, save_batches
 from ernie_pp.export.session import Session
-from ernie_pp.models.ernie import load_classifier
+from ernie_pp.models.ernie import load_stack
+from ernie_pp.models.head_specs import HeadSpec
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,9 @@ def test_logits_equal_the_models_for_any_shape(session, small_run, num_rows, len
     ids, types = _rows(num_rows, length)
     types[:, length // 2 :] = 1
     with paddle.no_grad():
-        expected = load_classifier(small_run / "best")(paddle.to_tensor(ids), paddle.to_tensor(types)).numpy()
+        expected = load_stack(small_run / "best", HeadSpec("classification", 2))(
+            paddle.to_tensor(ids), paddle.to_tensor(types)
+        ).numpy()
     assert np.abs(session.run(ids, types) - expected).max() < 1e-5
 
 

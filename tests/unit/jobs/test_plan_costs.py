@@ -9,10 +9,11 @@ from ernie_pp.jobs import plan_costs
 from ernie_pp.jobs.device_kinds import CPU, GIB, GPUS
 from ernie_pp.jobs.plan_costs import HEAP_FACTOR, Costing, Devices, ModelFacts
 from ernie_pp.models.ernie import model_values
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.sizes import num_parameters
 
 SIZES = ModelConfig(sizes=SizesConfig(vocab="unused", num_layers=3, hidden_size=64, num_heads=2))
-MODEL = ModelFacts(model_values(SIZES, vocab_size=900, pad_id=0), 5)
+MODEL = ModelFacts(model_values(SIZES, vocab_size=900, pad_id=0), HeadSpec("classification", 5))
 HERE = Devices(CPU, 4, 8 * GIB, is_shared=True, cores=4)
 
 

@@ -9,6 +9,7 @@ from ernie_pp.config import CpuConfig, TrainConfig
 from ernie_pp.errors import RunError
 from ernie_pp.jobs import profile_costs
 from ernie_pp.jobs.profile_costs import Request, measured_costs
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.partition.costs import DeviceCosts, LayerCost, Link, StackCosts
 
 VALUES = {
@@ -20,7 +21,9 @@ VALUES = {
     "max_position_embeddings": 64,
     "hidden_dropout_prob": 0.1,
 }
-REQUEST = Request(VALUES, 3, rows=4, length=32, train=TrainConfig(), cpu=CpuConfig(threads=1))
+REQUEST = Request(
+    VALUES, HeadSpec("classification", 3), rows=4, length=32, train=TrainConfig(), cpu=CpuConfig(threads=1)
+)
 HIDDEN_BYTES = 4 * 4 * 32 * 64
 
 

@@ -13,11 +13,12 @@ from ernie_pp.errors import ModelError
 from ernie_pp.models.ernie import (
     build_classifier,
     find_vocabulary,
-    load_classifier,
     load_encoder,
+    load_stack,
     model_values,
     paddlenlp_config,
 )
+from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.sizes import num_parameters
 
 VOCAB_SIZE = 60
@@ -61,7 +62,7 @@ def test_encoder_of_a_classifier_folder_loads_and_its_head_is_reported(folder, b
 def test_whole_classifier_loads_with_its_head(folder, build_stack, rows):
     expected = build_stack()
     expected.eval()
-    assert np.array_equal(load_classifier(folder)(*rows).numpy(), expected(*rows).numpy())
+    assert np.array_equal(load_stack(folder, HeadSpec("classification", 3))(*rows).numpy(), expected(*rows).numpy())
 
 
 def test_paddlenlps_own_loader_opens_the_folder_with_the_same_logits(folder, build_stack, rows):

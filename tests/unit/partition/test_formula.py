@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ernie_pp.models.sizes import classifier_shapes, encoder_shapes, num_parameters, pooler_shapes
+from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.sizes import encoder_shapes, num_parameters, pooler_shapes
 from ernie_pp.partition.costs import DeviceCosts, Link
 from ernie_pp.partition.formula import Shape, Speed, formula_costs
 
@@ -42,7 +43,9 @@ def test_parameters_are_those_of_the_model(task_vocab):
         "use_task_id": bool(task_vocab),
         "task_type_vocab_size": 3,
     }
-    shapes = encoder_shapes(values) | pooler_shapes(values) | classifier_shapes(values, num_labels=5)
+    shapes = (
+        encoder_shapes(values) | pooler_shapes(values) | HeadSpec("classification", 5).shapes(values["hidden_size"])
+    )
     layers = _layers(replace(SHAPE, task_vocab=task_vocab))
     assert sum(layer.parameter_bytes for layer in layers) == 4 * (num_parameters(values) + 64 * 5 + 5)
 

@@ -2,19 +2,27 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.cls.decode import DecodeSettings, choose_labels, decode, probabilities, tune_thresholds
+
+
+def _decode(logits, settings):
+    count = len(logits)
+    none = np.zeros(0, np.int32)
+    rows = TokenRows(none, none.astype(np.int8), np.zeros(count + 1, np.int64), np.zeros(count, np.int32))
+    return decode(list(logits), rows, ["x"] * count, settings)
 
 
 def test_single_label_is_the_most_probable_one():
     settings = DecodeSettings(("差评", "好评"), False, (0.5, 0.5))
-    predictions = decode(np.array([[2.0, -1.0], [0.0, 3.0]]), settings)
+    predictions = _decode(np.array([[2.0, -1.0], [0.0, 3.0]]), settings)
     assert [p.labels for p in predictions] == [("差评",), ("好评",)]
     assert sum(predictions[0].probabilities.values()) == pytest.approx(1.0)
 
 
 def test_multi_label_gives_all_labels_over_their_own_threshold():
     settings = DecodeSettings(("价格", "服务", "物流"), True, (0.5, 0.9, 0.2))
-    (prediction,) = decode(np.array([[0.1, 1.0, -1.0]]), settings)
+    (prediction,) = _decode(np.array([[0.1, 1.0, -1.0]]), settings)
     assert prediction.labels == ("价格", "物流")
 
 

@@ -9,6 +9,8 @@ from ernie_pp.config import ClsConfig, DataConfig, RunConfig, TrainConfig
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Place, Row
+from ernie_pp.data.split import Split
+from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import ConfigError, DataError, ModelError
 from ernie_pp.tasks import load_codec, load_task
 from ernie_pp.tasks.cls.decode import decode
@@ -58,6 +60,13 @@ def test_the_metric_is_the_tasks_own_or_one_it_has(multi_label, name, other):
         _task(cls=cls, train=TrainConfig(best_metric=other)).best_metric()
 
 
+def _split(targets, examples=()):
+    count = len(targets)
+    none = np.zeros(0, np.int32)
+    rows = TokenRows(none, none.astype(np.int8), np.zeros(count + 1, np.int64), np.zeros(count, np.int32), targets)
+    return Split("dev", "a.tsv", examples, rows)
+
+
 def test_balanced_weights_are_scikit_learns():
     from sklearn.utils.class_weight import compute_class_weight
 
@@ -76,11 +85,11 @@ def test_a_label_without_a_row_weighs_as_if_it_had_one():
 def test_thresholds_are_fixed_or_tuned_on_the_rows_given():
     logits, targets = np.array([[0.0, -1.0], [2.0, -3.0]]), np.array([[0, 1], [1, 0]], np.float32)
     fixed = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold=0.3))
-    assert fixed.settle_decoding(logits, targets).thresholds == (0.3, 0.3)
+    assert fixed.settle_decoding(logits, _split(targets)).thresholds == (0.3, 0.3)
     assert not any("threshold" in note for note in fixed.notes(num_train_rows=2))
     tuned = _task(labels=("甲", "乙"), cls=ClsConfig(multi_label=True, threshold="tuned_per_label"))
-    settings = tuned.settle_decoding(logits, targets)
-    assert tuned.measure(logits, targets, settings).values["micro_f1"] == 1.0
+    settings = tuned.settle_decoding(logits, _split(targets))
+    assert tuned.measure(logits, _split(targets), settings).values["micro_f1"] == 1.0
     assert 0.5 < settings.thresholds[0] < 0.88 and settings.thresholds[1] < 0.27
     assert any("tuned_per_label" in note for note in tuned.notes(num_train_rows=2))
 
@@ -89,7 +98,8 @@ def test_mistakes_come_surest_first():
     task = _task()
     examples = task.read(_rows("差", "中", "好", "好"), Faults())
     logits = np.log(np.array([[0.2, 0.7, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]]))
-    found = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)), limit=9)
+    split = _split(task.targets(examples), examples)
+    found = task.mistakes(logits, split, task.settle_decoding(logits, split), limit=9)
     assert [(one.place, one.true, one.given) for one in found] == [
         ("a.tsv line 4", "好", "差"),
         ("a.tsv line 2", "差", "中"),
@@ -103,7 +113,8 @@ def test_mistakes_of_several_labels_count_what_was_left_out():
         [Row(Place("a", 1), {"text": "x", "label": ["甲"]}), Row(Place("a", 2), {"text": "y", "label": []})], Faults()
     )
     logits = np.array([[-3.0, -3.0], [-3.0, -3.0]])
-    (found,) = task.mistakes(examples, logits, task.settle_decoding(logits, task.targets(examples)), limit=9)
+    split = _split(task.targets(examples), examples)
+    (found,) = task.mistakes(logits, split, task.settle_decoding(logits, split), limit=9)
     assert (found.text, found.true, found.given) == ("x", "甲", "(none)")
     assert found.probability == pytest.approx(1 - 1 / (1 + np.exp(3.0)))
 
@@ -118,7 +129,8 @@ def test_a_described_row_says_place_truth_and_answer():
     task = _task(labels={"0": "差评", "1": "好评"})
     (example,) = task.read(_rows(1), Faults())
     logits = np.array([[1.0, 0.0]])
-    (answer,) = decode(logits, task.settle_decoding(logits, np.array([1])))
+    split = _split(np.array([1]), [example])
+    (answer,) = task.decode(logits, split, task.settle_decoding(logits, split))
     row = task.describe(example, answer)
     assert (row["file"], row["line"], row["label"], row["prediction"]) == ("a.tsv", 2, "好评", "差评")
     assert sum(row["probabilities"].values()) == pytest.approx(1.0)
@@ -127,7 +139,7 @@ def test_a_described_row_says_place_truth_and_answer():
 def test_an_unknown_kind_is_told():
     assert load_task("cls") is Task
     assert load_codec("cls").decode.decode is decode
-    with pytest.raises(ModelError, match="task poetry\n  is not known here; known: cls"):
+    with pytest.raises(ModelError, match="task poetry\n  is not known here; known: cls, ner"):
         load_codec("poetry")
 
 
