@@ -54,7 +54,7 @@ except Exception as error:
 PARENT = """
 import sys
 from pathlib import Path
-from ernie_pp import cli
+from ernie_pp import cli, verbs
 from ernie_pp.parallel.launcher.launch import launch
 from ernie_pp.parallel.launcher.rank_processes import Launch
 from ernie_pp.parallel.topology import Grid
@@ -62,7 +62,7 @@ def train(arguments):
     stages, folder, grace_s, *command = sys.argv[1:]
     launch(Launch(command, Grid(stages=int(stages)), Path(folder), grace_s=float(grace_s)))
     return 0
-cli._train = train
+cli.train = verbs.train = train
 sys.exit(cli.main(["train"]))
 """
 FOREVER = "\nhang()"

@@ -9,6 +9,7 @@ from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
 from ernie_pp.config.fields import is_set
 from ernie_pp.config.grid_rules import grid_rules
 from ernie_pp.config.load import report
+from ernie_pp.config.ner_rules import ner_rules
 from ernie_pp.config.schema import RESUME_WORDS, RunConfig
 
 Problem = tuple[str, str]
@@ -20,7 +21,9 @@ def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> 
     Where its rows are may be left open by what reads none.
     """
     sources = (_source_rules,) if needs_data else ()
-    rules = (_place_rules, _resume_rules, _model_rules, *sources, _data_rules, _cls_rules, _train_rules, grid_rules)
+    of_task = (_cls_rules,) if config.task == "cls" else ()
+    general = (_place_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules, ner_rules, grid_rules)
+    rules = (*general, *sources, *of_task)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
@@ -99,9 +102,13 @@ def _cls_rules(config: RunConfig) -> Iterator[str]:
             yield f"cls.class_weights are {list(cls.class_weights)}, expected numbers above 0"
         if config.labels is None:
             yield "cls.class_weights as numbers needs `labels`, so that their order is known"
-    least = 1 if cls.multi_label else 2
-    if config.labels is not None and len(config.labels) < least:
-        yield f"labels has {len(config.labels)} entries; classification needs at least {least}"
+    if not cls.multi_label and config.labels is not None and len(config.labels) == 1:
+        yield "labels has 1 entries; classification needs at least 2"
+
+
+def _label_rules(config: RunConfig) -> Iterator[str]:
+    if config.labels is not None and not config.labels:
+        yield f"labels has 0 entries; {'classification' if config.task == 'cls' else config.task} needs at least 1"
     names = list(config.labels.values()) if isinstance(config.labels, dict) else list(config.labels or ())
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"labels names {name!r} twice"

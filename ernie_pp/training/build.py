@@ -47,7 +47,7 @@ def build_engine(
     owned = None if owners is None else [name for name, replica in owners.items() if replica == world.replica]
     parts = StepParts(
         objective=build_objective(loss, rdrop_alpha=train.rdrop_alpha),
-        updater=Optimizer(parameters, num_blocks=num_blocks, config=train, owned=owned),
+        updater=Optimizer(parameters, num_blocks=num_blocks, config=train, owned=owned, own_rates=_own_rates(config)),
         casting=precision,
         learning_rate=partial(learning_rate_at, num_steps=num_steps, config=train),
         rounds=rounds,
@@ -57,6 +57,11 @@ def build_engine(
         owners=owners,
     )
     return StepEngine(stack, parts, seed=config.seed, world=world)
+
+
+def _own_rates(config: RunConfig) -> dict[str, float]:
+    """A CRF's few transitions have far to go, where an encoder needs small steps."""
+    return {"crf.": config.ner.crf_learning_rate} if config.task == "ner" else {}
 
 
 def _share_out(parameters: Mapping[str, paddle.Tensor], world: World) -> dict[str, int]:

@@ -15,7 +15,7 @@ from ernie_pp.config.schema import TrainConfig
 from ernie_pp.errors import ModelError
 from ernie_pp.models.stack import layer_index_of
 
-_NOT_DECAYED = re.compile(r"(\.bias|layer_norm\.weight|norm\d*\.weight)$")
+_NOT_DECAYED = re.compile(r"(\.bias|layer_norm\.weight|norm\d*\.weight)$|^crf\.")
 # Accumulators of Paddle's AdamW, by the suffix it gives their names.
 _ACCUMULATORS = ("moment1_0", "moment2_0", "beta1_pow_acc_0", "beta2_pow_acc_0")
 _MASTERS = "master_weights"
@@ -31,11 +31,14 @@ class ParameterRule:
     is_decayed: bool
 
 
-def parameter_rules(names: list[str], *, num_blocks: int, config: TrainConfig) -> dict[str, ParameterRule]:
+def parameter_rules(
+    names: list[str], *, num_blocks: int, config: TrainConfig, own_rates: Mapping[str, float] | None = None
+) -> dict[str, ParameterRule]:
     """The rule of each canonical name.
 
     The rate falls by `layer_decay` from each layer to the one below (Howard and Ruder 2018, "Universal Language Model
-    Fine-tuning", section 3.2). The head has its own learning rate where one is set.
+    Fine-tuning", section 3.2). The head has its own learning rate where one is set, and so have the parameters whose
+    names begin as `own_rates` say.
     """
     head = num_blocks + 1
     head_rate = (config.head_learning_rate or config.learning_rate) / config.learning_rate
@@ -43,6 +46,8 @@ def parameter_rules(names: list[str], *, num_blocks: int, config: TrainConfig) -
     for name in names:
         layer = layer_index_of(name, num_blocks=num_blocks)
         rate = head_rate if layer == head else config.layer_decay ** (head - layer)
+        own = next((value for start, value in (own_rates or {}).items() if name.startswith(start)), None)
+        rate = rate if own is None else own / config.learning_rate
         rules[name] = ParameterRule(rate, is_decayed=is_decayed(name))
     return rules
 
@@ -62,12 +67,18 @@ class Optimizer:
         num_blocks: int,
         config: TrainConfig,
         owned: Collection[str] | None = None,
+        own_rates: Mapping[str, float] | None = None,
     ) -> None:
-        """`owned` are the names this process updates and keeps accumulators of; None: all."""
+        """`owned` are the names this process updates and keeps accumulators of; None: all.
+
+        `own_rates` are learning rates of parameters, by what their names begin with.
+        """
         self.parameters = dict(parameters)
         self.owned = frozenset(self.parameters if owned is None else owned)
         self._names = {parameter.name: name for name, parameter in self.parameters.items()}
-        rules = parameter_rules(list(self.parameters), num_blocks=num_blocks, config=config)
+        rules = parameter_rules(
+            list(self.parameters), num_blocks=num_blocks, config=config, own_rates=own_rates
+        )
         decayed = {parameter.name for name, parameter in self.parameters.items() if rules[name].is_decayed}
         for name, parameter in self.parameters.items():
             # Paddle's lr_ratio is refused on a CPU; this attribute does the same on every device.

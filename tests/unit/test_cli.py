@@ -9,7 +9,7 @@ import sys
 import pytest
 import sample_run
 
-from ernie_pp import cli
+from ernie_pp import cli, verbs
 from ernie_pp.errors import ConfigError, DataError, ModelError, NumericError, RunError
 from ernie_pp.jobs import doctor, evaluate
 
@@ -21,7 +21,7 @@ def main(monkeypatch):
 
     def run(job, *words):
         def add(parser):
-            cli._add_config(parser, required=False)
+            verbs.add_config(parser, required=False)
             parser.set_defaults(run=job)
 
         monkeypatch.setitem(cli.VERBS, "doctor", (add, "a job of the test"))
@@ -71,8 +71,8 @@ def test_words_are_passed_on(main):
 @pytest.mark.parametrize("word", ["0", "-1", "1.5", "x", "", "９９九"])
 def test_counts_are_whole_numbers_above_zero(word):
     with pytest.raises(argparse.ArgumentTypeError, match="expected a whole number above 0"):
-        cli._positive(word)
-    assert cli._positive("12") == 12
+        verbs.positive(word)
+    assert verbs.positive("12") == 12
 
 
 @pytest.mark.parametrize("words", [[], ["dance"], ["predict", "--bundle", "b"], ["evaluate", "--run", "r"]])
@@ -99,7 +99,7 @@ def test_every_verb_has_help(capsys):
 
 def test_a_missing_config_is_2(capsys):
     assert cli.main(["train"]) == 2
-    assert "--config FILE is missing" in capsys.readouterr().err
+    assert "--config\n  is missing" in capsys.readouterr().err
 
 
 def test_doctor_ends_with_the_code_of_what_it_found(monkeypatch, capsys):
@@ -118,7 +118,7 @@ def test_evaluate_passes_the_split_on(monkeypatch):
 
 def test_more_threads_than_any_machine_has_are_refused():
     with pytest.raises(argparse.ArgumentTypeError, match="at most 1024"):
-        cli._num_threads("99999999999")
+        verbs.num_threads("99999999999")
 
 
 @pytest.mark.parametrize(
