@@ -65,8 +65,9 @@ def test_a_heads_output_comes_apart():
 
 
 @pytest.mark.parametrize(
-    "values", [None, {}, {"start": [0.0], "transitions": [[0.0]], "end": ["x"]}, {"start": [0], "transitions": [0], "end": [0]}]
+    "values",
+    [None, {}, {"start": [0.0], "transitions": [[0.0]], "end": ["x"]}, {"start": [0], "transitions": [0], "end": [0]}],
 )
 def test_a_chain_that_is_none_is_refused(values):
-    with pytest.raises(ValueError, match="decode.chain"):
+    with pytest.raises(ValueError, match=r"decode\.chain"):
         Chain.from_json(values, num_tags=1)

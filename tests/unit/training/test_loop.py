@@ -14,7 +14,7 @@ from ernie_pp.parallel.control import Alone
 from ernie_pp.parallel.engine import StepResult, no_stop
 from ernie_pp.parallel.stopwatch import RankTimes
 from ernie_pp.training import window
-from ernie_pp.training.logits import Pass, compute_logits
+from ernie_pp.training.answers import Pass, compute_answers
 from ernie_pp.training.loop import Course, Hooks, train
 from ernie_pp.training.position import plan_length
 from ernie_pp.training.record import RunRecord
@@ -219,10 +219,10 @@ def test_speed_counts_tokens_of_steps_and_no_evaluation(monkeypatch):
     assert values["tokens_per_s"] == pytest.approx(len(rows.ids) / 2)
 
 
-def test_logits_come_in_the_order_of_the_rows():
+def test_answers_come_in_the_order_of_the_rows():
     rows = _rows(22)
-    logits = compute_logits(Engine(), rows, Pass(20, 0, "evaluating"))
-    assert logits[:, 0].tolist() == list(range(22))
+    answers = compute_answers(Engine(), rows, Pass(20, 0, "evaluating", lambda logits, lengths: logits[:, 0]))
+    assert answers == list(range(22))
 
 
 def test_answers_that_are_not_finite_stop_with_their_row():
@@ -233,7 +233,7 @@ def test_answers_that_are_not_finite_stop_with_their_row():
                 yield logits
 
     with pytest.raises(NumericError, match=r"evaluating dev\n  1 of 22 rows .* row 7 first"):
-        compute_logits(Broken(), _rows(22), Pass(20, 0, "evaluating dev"))
+        compute_answers(Broken(), _rows(22), Pass(20, 0, "evaluating dev", lambda logits, lengths: logits))
 
 
 def test_record_lines_are_json_and_scalars_whatever_the_numbers(tmp_path):
