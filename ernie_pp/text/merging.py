@@ -47,9 +47,7 @@ def without_overlaps(spans: Sequence[Span], scores: Sequence[float]) -> list[int
 
     Of overlapping ones the higher score stays, then the longer, then the earlier. Touching ones do not overlap.
     """
-    order = sorted(
-        range(len(spans)), key=lambda i: (-scores[i], spans[i][0] - spans[i][1], spans[i][0], i)
-    )
+    order = sorted(range(len(spans)), key=lambda i: (-scores[i], spans[i][0] - spans[i][1], spans[i][0], i))
     begins: list[int] = []
     kept: list[int] = []  # in the order of `begins`
     for index in order:

@@ -1,0 +1,163 @@
+"""What a user knows for certain: terms and regular expressions that add entities to the model's, or forbid some.
+
+Python's expressions may take for ever on a text they were not made for; they are cut in length, and each search of a
+text is given up after a time, which is an error and no silent loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import regex
+
+from ernie_pp.bounded import read_text
+from ernie_pp.config.ner import RuleConfig
+from ernie_pp.data.entities.document import Mention
+from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.nearest import nearest_name
+from ernie_pp.text.merging import without_overlaps
+from ernie_pp.text.terms import TermMatcher
+
+MAX_PATTERN, MAX_TERMS_BYTES = 2_000, 64 << 20
+SEARCH_S = 10.0
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Terms, or one expression, about entities of one type; ValueError for what no rule says."""
+
+    name: str
+    label: str
+    action: Literal["add", "veto"]
+    terms: tuple[str, ...] = ()
+    pattern: str | None = None
+
+    def __post_init__(self) -> None:
+        texts = (self.name, self.label, *self.terms)
+        if not all(isinstance(one, str) and one for one in texts) or self.action not in ("add", "veto"):
+            raise ValueError(f"rule {str(self.name)[:40]!r}: name, label, action or a term is none")
+        if bool(self.terms) == (self.pattern is not None):
+            raise ValueError(f"rule {self.name!r} needs terms or a pattern")
+        if self.pattern is not None:
+            _compile(self.pattern)
+
+    def to_json(self) -> dict:
+        """Plain values for a manifest."""
+        return {**asdict(self), "terms": list(self.terms)}
+
+    @classmethod
+    def from_json(cls, values: object) -> Rule:
+        """The inverse of `to_json`; ValueError for values that it cannot have given."""
+        names = {"name", "label", "action", "terms", "pattern"}
+        if not isinstance(values, Mapping) or set(values) != names or not isinstance(values["terms"], list):
+            raise ValueError(f"a rule is {str(values)[:80]}, expected {', '.join(sorted(names))}")
+        return cls(**{**values, "terms": tuple(values["terms"])})
+
+
+def load_rules(configs: Sequence[RuleConfig], labels: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules of the settings, their files of terms read; ConfigError names the rule that is wrong."""
+    return tuple(_load(config, labels) for config in configs)
+
+
+class RuleFinder:
+    """Applies rules to the entities of one text after the other."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._searches = [(rule, _Search(rule)) for rule in rules]
+
+    def apply(self, text: str, mentions: Sequence[Mention], *, nested: bool) -> tuple[Mention, ...]:
+        """The entities in order, after all vetoes and then all additions.
+
+        A veto removes an entity of its type whose place is exactly one that the rule finds. An added one has score 1
+        and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where entities must
+        not overlap (`nested` False), an added one takes the place of those of the model that it overlaps, and of two
+        added ones the longer stays, then the earlier.
+        """
+        if not self._searches:
+            return tuple(mentions)
+        kept = self._without_vetoed(text, mentions)
+        known = {(one.start, one.end, one.label) for one in kept}
+        added = [one for one in self._added(text) if (one.start, one.end, one.label) not in known]
+        if nested:
+            return tuple(sorted({*kept, *added}))
+        return _flat(kept, added)
+
+    def _without_vetoed(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
+        vetoed = {(*span, rule.label) for rule, find in self._of("veto") for span in find(text)}
+        return [one for one in mentions if (one.start, one.end, one.label) not in vetoed]
+
+    def _added(self, text: str) -> list[Mention]:
+        return [
+            Mention(start, end, rule.label, 1.0, f"rule:{rule.name}")
+            for rule, find in self._of("add")
+            for start, end in find(text)
+        ]
+
+    def _of(self, action: str) -> Iterator[tuple[Rule, _Search]]:
+        return ((rule, find) for rule, find in self._searches if rule.action == action)
+
+
+class _Search:
+    """Finds the places of one rule."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.matcher = TermMatcher(dict.fromkeys(rule.terms, True)) if rule.terms else None
+        self.expression = None if rule.pattern is None else _compile(rule.pattern)
+
+    def __call__(self, text: str) -> list[Span]:
+        if self.matcher is not None:
+            return [(start, end) for start, end, _ in self.matcher.find(text)]
+        assert self.expression is not None
+        group = 1 if self.expression.groups else 0
+        try:
+            found = [match.span(group) for match in self.expression.finditer(text, timeout=SEARCH_S)]
+        except TimeoutError as error:
+            what = f"takes more than {SEARCH_S:.0f} s on a text that begins {text[:30]!r}"
+            raise DataError(f"rule {self.rule.name}", what, "Write an expression that tries fewer ways.") from error
+        return [(start, end) for start, end in found if 0 <= start < end]
+
+
+def _flat(kept: Sequence[Mention], added: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Added entities and those of the model that none of them overlaps."""
+    spans = [(one.start, one.end) for one in added]
+    chosen = [added[index] for index in without_overlaps(spans, [1.0] * len(spans))]
+    left = [one for one in kept if not any(one.start < other.end and other.start < one.end for other in chosen)]
+    return tuple(sorted([*left, *chosen]))
+
+
+def _load(config: RuleConfig, labels: Sequence[str]) -> Rule:
+    where = f"ner.rules {config.name!r}"
+    if config.label not in labels:
+        nearest = nearest_name(config.label, labels)
+        advice = f"Did you mean {nearest!r}?" if nearest else "Name a type that the run has."
+        raise ConfigError(where, f"is about {config.label!r}, which is none of {', '.join(labels[:10])}", advice)
+    try:
+        terms = () if config.terms is None else _read_terms(config.terms, where)
+        return Rule(config.name, config.label, config.action, terms, config.pattern)
+    except ValueError as error:
+        raise ConfigError(where, str(error), "Correct the rule.") from error
+
+
+def _read_terms(path: str, where: str) -> tuple[str, ...]:
+    text = read_text(path, max_bytes=MAX_TERMS_BYTES, error=ConfigError, do="Name a file of terms, one a line.")
+    terms = tuple(dict.fromkeys(line.strip() for line in text.removeprefix("\ufeff").split("\n") if line.strip()))
+    if not terms:
+        raise ConfigError(where, f"{path} holds no terms", "Write one term a line.")
+    return terms
+
+
+def _compile(pattern: object) -> regex.Pattern:
+    """The expression; ValueError where it is none, or finds nothing that could be an entity."""
+    if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
+        raise ValueError(f"a pattern is {str(pattern)[:40]!r}, expected at most {MAX_PATTERN:,} characters")
+    try:
+        compiled = regex.compile(pattern)
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"the pattern {pattern[:60]!r} is no regular expression: {error}") from error
+    if compiled.fullmatch("") is not None:
+        raise ValueError(f"the pattern {pattern[:60]!r} matches the empty text")
+    return compiled
