@@ -22,8 +22,8 @@ def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> 
     """
     sources = (_source_rules,) if needs_data else ()
     of_task = (_cls_rules,) if config.task == "cls" else ()
-    general = (_place_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules, ner_rules, grid_rules)
-    rules = (*general, *sources, *of_task)
+    general = (_place_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules)
+    rules = (*general, *sources, *of_task, ner_rules, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from ernie_pp.tasks.ner.rules import Rule, RuleFinder
-from ernie_pp.text.merging import merge_spans, without_overlaps
 
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.ner.chain import Chain, split_emissions
+from ernie_pp.tasks.ner.rules import Rule, RuleFinder
 from ernie_pp.tasks.ner.settings import DecodeSettings
 from ernie_pp.tasks.ner.spans import RowSpans, pointer_spans
+from ernie_pp.text.merging import merge_spans, without_overlaps
 
 __all__ = ["DecodeSettings", "Prediction", "condense", "decide", "decode", "for_bundle", "model_mentions"]
 _DIGITS = 6

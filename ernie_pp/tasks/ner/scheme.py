@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+
 from ernie_pp.data.entities.tags import (
     Scheme,
     legal_ends,
@@ -16,7 +17,6 @@ from ernie_pp.data.entities.tags import (
     tag_names,
     tags_of,
 )
-
 from ernie_pp.tasks.ner.chain import FORBIDDEN, Chain, best_tags, tag_probabilities
 from ernie_pp.tasks.ner.spans import RowSpans, row_spans
 

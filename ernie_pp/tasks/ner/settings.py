@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ernie_pp.data.entities.tags import Scheme
-from ernie_pp.tasks.ner.rules import Rule
-
 from ernie_pp.tasks.ner.chain import Chain
+from ernie_pp.tasks.ner.rules import Rule
 from ernie_pp.tasks.ner.scheme import TagSet
 
 Head = Literal["softmax", "crf", "global_pointer"]

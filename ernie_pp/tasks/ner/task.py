@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from ernie_pp.data.entities.findings import Findings
-from ernie_pp.data.entities.reading import EntityOptions, read_documents
-from ernie_pp.tasks.ner.metric import Evaluation, headline_metric, measure, metric_names
-from ernie_pp.tasks.ner.report import list_mistakes, report_sections, type_lines
-from ernie_pp.tasks.ner.rules import load_rules
 
 from ernie_pp.choices import RowKind
 from ernie_pp.config import RunConfig
 from ernie_pp.data.entities.document import Document, Entity, Mention
+from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.reading import EntityOptions, read_documents
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.row_targets import RowTargets
@@ -31,6 +28,9 @@ from ernie_pp.tasks.interface import ReportSections
 from ernie_pp.tasks.ner import baseline, features
 from ernie_pp.tasks.ner.decode import DecodeSettings, Prediction, condense, decode
 from ernie_pp.tasks.ner.example import find_overlaps, keep_known_types, keep_labelled, overlap_fault, without
+from ernie_pp.tasks.ner.metric import Evaluation, headline_metric, measure, metric_names
+from ernie_pp.tasks.ner.report import list_mistakes, report_sections, type_lines
+from ernie_pp.tasks.ner.rules import load_rules
 from ernie_pp.tasks.ner.scheme import TagSet
 from ernie_pp.tasks.ner.spans import RowSpans
 from ernie_pp.tasks.ner.thresholds import tune_thresholds
