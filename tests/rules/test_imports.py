@@ -26,7 +26,7 @@ ALLOWED = {
     "export": {"bounded", "durable", "errors", "machine", "models", "text"},
     "report": {"byte_sizes", "durable", "partition"},
     "tasks": {"choices", "config", "data", "errors", "models", "progress", "report", "text"},
-    "review": {"config", "data", "errors", "report", "tasks", "text"},
+    "review": {"bounded", "choices", "config", "data", "durable", "errors", "report", "tasks", "text"},
     "serving": {"choices", "data", "errors", "export", "machine", "tasks", "text"},
 }
 # The last three see all of them.
