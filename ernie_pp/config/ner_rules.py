@@ -50,7 +50,7 @@ def _without_effect(config: RunConfig, keys: Sequence[tuple]) -> Iterator[str]:
 
 def _head_rules(ner: NerConfig) -> Iterator[str]:
     pointer, is_pointer = ("threshold", "pointer_size"), ner.head == "global_pointer"
-    for name in (("scheme", "overlaps", "crf_learning_rate") if is_pointer else pointer):
+    for name in ("scheme", "overlaps", "crf_learning_rate") if is_pointer else pointer:
         if is_set(ner, name):
             yield f"ner.{name} has no effect: ner.head is {ner.head}"
     if ner.head == "softmax" and is_set(ner, "crf_learning_rate"):
@@ -69,15 +69,15 @@ def _text_rules(config: RunConfig) -> Iterator[str]:
 
 def _named_rules(config: RunConfig) -> Iterator[str]:
     known = None if config.labels is None else {*config.labels, *_names(config)}
-    for kind, entries in (("ner.rules", config.ner.rules), ("review.fields", config.review.fields)):
-        for name, count in Counter(entry.name for entry in entries).items():
-            if count > 1:
-                yield f"{kind} names {name!r} twice"
-        for entry in entries:
-            labels = (entry.label,) if hasattr(entry, "label") else entry.labels
-            for label in labels:
-                if known is not None and label not in known:
-                    yield f"{kind} {entry.name!r} is about {label!r}, which is none of the labels"
+    rules = [("ner.rules", rule.name, (rule.label,)) for rule in config.ner.rules]
+    fields = [("review.fields", field.name, field.labels) for field in config.review.fields]
+    for (kind, name), count in Counter((kind, name) for kind, name, _ in (*rules, *fields)).items():
+        if count > 1:
+            yield f"{kind} names {name!r} twice"
+    for kind, name, labels in (*rules, *fields):
+        for label in labels:
+            if known is not None and label not in known:
+                yield f"{kind} {name!r} is about {label!r}, which is none of the labels"
     for field in config.review.fields:
         if field.doubt < field.threshold:
             yield f"review.fields {field.name!r}: doubt {field.doubt} is below its threshold {field.threshold}"

@@ -23,7 +23,7 @@ class ErrorCounts:
 
 def count_errors(true: Sequence[set[Place]], found: Sequence[set[Place]]) -> ErrorCounts:
     """Of the entities of all documents."""
-    counts = dict.fromkeys((*KINDS, "missed"), 0)
+    counts: dict[str, int] = dict.fromkeys((*KINDS, "missed"), 0)
     for gold, given in zip(true, found, strict=True):
         for place in given - gold:
             counts[kind_of_error(place, gold)] += 1

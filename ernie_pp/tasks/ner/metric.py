@@ -194,10 +194,10 @@ def _f1(right: float, given: float, true: float) -> float:
 
 def _groups(counts: np.ndarray, names: Sequence[str]) -> tuple[GroupFigures, ...]:
     """Figures of counts [3 (right, given, true), groups]."""
-    shares = _shares(*counts)
+    columns = zip(names, *_shares(counts[0], counts[1], counts[2]), counts[2], counts[1], strict=True)
     return tuple(
-        GroupFigures(name, *(float(share[index]) for share in shares), int(counts[2, index]), int(counts[1, index]))
-        for index, name in enumerate(names)
+        GroupFigures(name, float(precision), float(recall), float(f1), int(true), int(given))
+        for name, precision, recall, f1, true, given in columns
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 import regex
@@ -143,7 +144,7 @@ def _load(config: RuleConfig, labels: Sequence[str]) -> Rule:
 
 
 def _read_terms(path: str, where: str) -> tuple[str, ...]:
-    text = read_text(path, max_bytes=MAX_TERMS_BYTES, error=ConfigError, do="Name a file of terms, one a line.")
+    text = read_text(Path(path), max_bytes=MAX_TERMS_BYTES, error=ConfigError, do="Name a file of terms, one a line.")
     terms = tuple(dict.fromkeys(line.strip() for line in text.removeprefix("\ufeff").split("\n") if line.strip()))
     if not terms:
         raise ConfigError(where, f"{path} holds no terms", "Write one term a line.")

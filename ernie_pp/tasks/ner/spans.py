@@ -34,7 +34,8 @@ class RowSpans:
 def row_spans(found: list[tuple[int, int, int, float]]) -> RowSpans:
     """The record of (first, last, kind, score) entries."""
     columns = list(zip(*found, strict=True)) or [(), (), (), ()]
-    return RowSpans(*(np.array(column, np.int32) for column in columns[:3]), np.array(columns[3], np.float32))
+    first, last, kind = (np.array(column, np.int32) for column in columns[:3])
+    return RowSpans(first, last, kind, np.array(columns[3], np.float32))
 
 
 def pointer_spans(scores: np.ndarray, lengths: np.ndarray) -> list[RowSpans]:
