@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import typing
 from collections.abc import Callable
+from typing import Any
 
 from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.device_kinds import KINDS
 from ernie_pp.machine.signals import blocked_signals
+
+# The formats of entities that `convert` reads, beside finding out, and writes.
+TARGETS = ("entities", "cluener", "cail", "doccano", "label_studio", "bio", "bioes", "bmes", "brat")
+SOURCES = ("auto", *TARGETS)
 
 
 def positive(word: str) -> int:
@@ -81,10 +86,13 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
         help='TSV and CSV: whether fields may stand in "..." (default: as in training)',
     )
     parser.add_argument("--split", metavar="NAME", help="split of a datasets: source (default: train)")
+    _add_speed(parser)
+    parser.set_defaults(run=_predict)
+
+
+def _add_speed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on-error", default="stop", choices=typing.get_args(OnError), help="what a bad row does")
-    parser.add_argument(
-        "--batch-tokens", type=positive, default=4096, metavar="N", help="most tokens computed at once"
-    )
+    parser.add_argument("--batch-tokens", type=positive, default=4096, metavar="N", help="most tokens computed at once")
     parser.add_argument("--threads", type=num_threads, metavar="N", help="math threads (default: one a core)")
     parser.add_argument(
         "--math",
@@ -92,7 +100,33 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
         choices=typing.get_args(Math),
         help="auto: choose the math library's fast path on AMD CPUs",
     )
-    parser.set_defaults(run=_predict)
+
+
+def _add_review(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities")
+    parser.add_argument("--input", metavar="PATH", required=True, help="JSON lines, a .txt file, or a folder of those")
+    parser.add_argument("--output", metavar="DIR", required=True, help="folder of pages, JSON and a spreadsheet")
+    parser.add_argument("--fields", metavar="FILE", help="YAML list of fields (default: those of training)")
+    parser.add_argument(
+        "--gold", metavar="NAME", help="field of the rows with the true values: figures are written too"
+    )
+    parser.add_argument("--text-column", metavar="NAME", help="field of the text (default: as in training)")
+    parser.add_argument("--id-column", metavar="NAME", default="id", help="field of a document's name (default: id)")
+    _add_speed(parser)
+    parser.set_defaults(run=_review)
+
+
+def _add_convert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--input", metavar="PATH", required=True, help="file of entities, or a brat folder")
+    parser.add_argument("--output", metavar="PATH", required=True, help="what is written, whole or not at all")
+    parser.add_argument("--from", dest="source_format", metavar="FORMAT", default="auto", choices=SOURCES)
+    parser.add_argument("--to", dest="target_format", metavar="FORMAT", required=True, choices=TARGETS)
+    parser.add_argument("--text", metavar="NAME", default="text", help="field of the text in JSON (default: text)")
+    parser.add_argument(
+        "--repair-offsets", action="store_true", help="move entities that stand wrong, where the right place is certain"
+    )
+    parser.add_argument("--on-error", default="stop", choices=typing.get_args(OnError), help="what a bad row does")
+    parser.set_defaults(run=_convert)
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -153,10 +187,30 @@ def _predict(arguments: argparse.Namespace) -> int:
     with blocked_signals():
         from ernie_pp.jobs.predict import PredictOptions, predict_file
 
-    names = PredictOptions.__dataclass_fields__
-    options = PredictOptions(**{name: value for name, value in vars(arguments).items() if name in names})
-    predict_file(options)
+    predict_file(PredictOptions(**_words_of(arguments, PredictOptions)))
     return 0
+
+
+def _review(arguments: argparse.Namespace) -> int:
+    with blocked_signals():
+        from ernie_pp.jobs.review import ReviewOptions, review_documents
+
+    show(review_documents(ReviewOptions(**_words_of(arguments, ReviewOptions))))
+    return 0
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    with blocked_signals():
+        from ernie_pp.jobs.convert import ConvertOptions, convert_file
+
+    show(convert_file(ConvertOptions(**_words_of(arguments, ConvertOptions))))
+    return 0
+
+
+def _words_of(arguments: argparse.Namespace, options: Any) -> dict[str, Any]:
+    """The words that a job's options name."""
+    names = options.__dataclass_fields__
+    return {name: value for name, value in vars(arguments).items() if name in names}
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -172,8 +226,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     with blocked_signals():
         from ernie_pp.jobs.plan import PlanOptions, run_plan
 
-    names = PlanOptions.__dataclass_fields__
-    show(run_plan(PlanOptions(**{name: value for name, value in vars(arguments).items() if name in names})))
+    show(run_plan(PlanOptions(**_words_of(arguments, PlanOptions))))
     return 0
 
 
@@ -196,6 +249,8 @@ VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "evaluate": (_add_evaluate, "measure a run's best model on labelled rows"),
     "predict": (_add_predict, "label the rows of a file with an exported bundle"),
     "export": (_add_export, "make a Paddle Inference bundle of a run's best model"),
+    "review": (_add_review, "fill the fields of contracts or other documents, and write pages to read them by"),
+    "convert": (_add_convert, "turn a file of entities into another format, predictions too"),
     "plan": (_add_plan, "find the fastest grid of processes for a config on given devices"),
     "doctor": (_add_doctor, "check the machine, and a config with its data, before training"),
 }

@@ -95,7 +95,7 @@ def _predict(options: PredictOptions) -> int:
         for chunk in _chunks(_read(options, predictor, columns, faults)):
             kept = _short_enough(predictor, chunk, columns, faults)
             faults.check()
-            tally.add(_answer(predictor, kept, writer))
+            tally.add(len(kept), _answer(predictor, kept, writer))
     for fault in faults.listed:
         LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
     tally.close(predictor.bundle.manifest["text"], num_left_out=faults.count)
@@ -109,8 +109,8 @@ class _Tally:
         self.num_rows = self.num_cut_rows = self.num_cut_tokens = 0
         self.start = self.last = time.monotonic()
 
-    def add(self, num_cut: np.ndarray) -> None:
-        self.num_rows += len(num_cut)
+    def add(self, num_rows: int, num_cut: np.ndarray) -> None:
+        self.num_rows += num_rows
         self.num_cut_rows += int((num_cut > 0).sum())
         self.num_cut_tokens += int(num_cut.sum())
         now = time.monotonic()
@@ -123,7 +123,8 @@ class _Tally:
             cut = f"{self.num_cut_tokens} tokens were cut from {_rows(self.num_cut_rows)}"
             LOG.warning("%s: the bundle reads %d tokens (%s)", cut, text["max_length"], text["truncate"])
         seconds = time.monotonic() - self.start
-        LOG.info("%s predicted, %d left out, %.1f s", _rows(self.num_rows), num_left_out, seconds)
+        rate = f"{self.num_rows / seconds:.1f} rows/s" if seconds > 0 else ""
+        LOG.info("%s predicted, %d left out, %.1f s, %s", _rows(self.num_rows), num_left_out, seconds, rate)
 
 
 def _rows(count: int) -> str:
@@ -254,14 +255,15 @@ def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer)
     if not chunk:
         return np.zeros(0, np.int32)
     texts, pairs = _texts(predictor, chunk)
+    example_of = load_codec(predictor.bundle.task).example
     rows = predictor.encode(texts, pairs)
     for (fields, example), prediction in zip(
         chunk, predictor.decode(predictor.answers(rows), rows, texts), strict=True
     ):
-        added = prediction.to_fields()
-        taken = sorted(added.keys() & fields.keys())
+        added, kept = prediction.to_fields(), example_of.kept_fields(fields)
+        taken = sorted(added.keys() & kept.keys())
         if taken:
             what = f"has a field {taken[0]!r} already, which the prediction would replace"
             raise DataError(str(example.place), what, "Rename that field.")
-        writer.write({**fields, **added}, place=example.place)
+        writer.write({**kept, **added}, place=example.place)
     return rows.num_cut

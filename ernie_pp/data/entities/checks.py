@@ -139,7 +139,7 @@ def _without_duplicates(row: MarkedRow, entities: Sequence[Entity], findings: Fi
         if text != text.strip():
             findings.add("blank_edge", row.place, f"{one.label} {text!r}")
         if reach is not None and one.start < reach.end:
-            findings.add("overlap", row.place, f"{_named(row, one)} in {_named(row, reach)}")
+            findings.add("overlap", row.place, f"{_named(row, one)} and {_named(row, reach)}")
         reach = one if reach is None or one.end > reach.end else reach
     return kept
 

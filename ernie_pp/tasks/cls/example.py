@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
@@ -35,6 +36,11 @@ class Example:
     def joined_text(self) -> str:
         """Both texts in one, a line each."""
         return "\n".join(filter(None, (self.text, self.text_pair)))
+
+
+def kept_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's fields as they stand beside a prediction."""
+    return dict(fields)
 
 
 def read_examples(rows: Iterable[Row], columns: Columns, faults: Faults) -> Iterator[Example]:

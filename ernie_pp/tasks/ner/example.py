@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ernie_pp.data.entities.document import Document, Entity
 from ernie_pp.data.faults import Faults, nearest_advice
@@ -28,6 +29,11 @@ class Example:
     place: Place
     text: str
     text_pair: None = None
+
+
+def kept_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's fields as they stand beside a prediction: entities that it came with are called true ones."""
+    return {"true_entities" if name == "entities" else name: value for name, value in fields.items()}
 
 
 def read_examples(rows: Iterable[Row], columns: Columns, faults: Faults) -> Iterator[Example]:
@@ -101,7 +107,7 @@ def without(document: Document, overlaps: Sequence[Overlap]) -> Document:
 def overlap_fault(overlap: Overlap) -> Fault:
     """What is wrong with overlapping entities under a head that cannot have them."""
     kept, other, text = overlap.kept, overlap.other, overlap.document.text
-    what = f"{other.label} {text[other.start : other.end]} in {kept.label} {text[kept.start : kept.end]}"
+    what = f"{other.label} {text[other.start : other.end]} and {kept.label} {text[kept.start : kept.end]}"
     advice = "Set ner.head: global_pointer, which has both, or ner.overlaps: longest, which keeps the longer one."
     return Fault(overlap.document.place, "entities", what, "entities that do not overlap", advice)
 
