@@ -298,7 +298,7 @@ class ExportConfig(Section):
     enabled: bool = Field(default=True, description="export the best checkpoint when training is done")
     check_rows: Positive = Field(default=64, description="rows on which the reloaded bundle is compared with the model")
     tolerance: Annotated[float, Field(gt=0)] = Field(
-        default=1e-5, description="largest difference of a logit allowed there"
+        default=1e-5, description="largest difference of a logit allowed there (times the largest one, if above 1)"
     )
 
 

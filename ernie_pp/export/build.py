@@ -21,6 +21,7 @@ from ernie_pp.export.check import Batch, logits_of_bundle
 from ernie_pp.export.trace import INPUTS, trace
 from ernie_pp.models.ernie import copy_for_export, load_stack
 from ernie_pp.models.head_specs import HeadSpec
+from ernie_pp.models.heads import MASKED
 from ernie_pp.models.stack import ErnieStack
 from ernie_pp.text import Tokenizer
 
@@ -48,11 +49,17 @@ class Parity:
     max_logit_difference: float
     num_different_decisions: int
     tolerance: float
+    largest_logit: float = 1.0
+
+    @property
+    def allowed(self) -> float:
+        """The tolerance, in which numbers of another size than 1 are rounded as coarsely as they are large."""
+        return self.tolerance * max(1.0, self.largest_logit)
 
     @property
     def is_good(self) -> bool:
         """Within the tolerance, and the same decision for every row."""
-        return self.max_logit_difference <= self.tolerance and self.num_different_decisions == 0
+        return self.max_logit_difference <= self.allowed and self.num_different_decisions == 0
 
 
 @dataclass(frozen=True)
@@ -114,17 +121,18 @@ def _eager_logits(stack: ErnieStack, batch: Batch) -> _Answers:
 def _compare(
     request: ExportRequest, decoding: Decoding, expected: Sequence[_Answers], got: Sequence[np.ndarray]
 ) -> Parity:
-    differences, num_different = [0.0], 0
+    differences, num_different, largest = [0.0], 0, 0.0
     for model, logits in zip(expected, got, strict=True):
         differences.append(float(np.abs(model.logits - logits).max()))
+        largest = max(largest, float(np.abs(model.logits[model.logits > MASKED]).max(initial=0.0)))
         decisions = (request.decide(one, model.lengths, decoding) for one in (model.logits, logits))
         num_different += sum(one != other for one, other in zip(*decisions, strict=True))
     num_rows = sum(len(one.lengths) for one in expected)
-    parity = Parity(num_rows, max(differences), num_different, request.tolerance)
+    parity = Parity(num_rows, max(differences), num_different, request.tolerance, largest)
     if not parity.is_good:
         what = (
             f"does not answer like the model: largest logit difference {parity.max_logit_difference:.2e} "
-            f"(allowed {parity.tolerance:.0e}), {parity.num_different_decisions} of {num_rows} rows decided otherwise"
+            f"(allowed {parity.allowed:.0e}), {parity.num_different_decisions} of {num_rows} rows decided otherwise"
         )
         raise RunError(str(request.bundle), what, "The bundle was not written. Please report this with your versions.")
     return parity

@@ -105,10 +105,12 @@ class PointerHead(nn.Layer):
         spans = paddle.matmul(query, key, transpose_y=True).unsqueeze(1) * self.size**-0.5
         first, last = paddle.split(self.borders(both).transpose([0, 2, 1]), 2, axis=1)  # [rows, types, length]
         types = 0.5 * (first.unsqueeze(3) + last.unsqueeze(2))
-        # 1 where the last token stands before the first.
+        # 1 where the last token stands before the first, or either is padding. What is masked is MASKED exactly: a
+        # sum with so large a number would keep three digits of the score.
         is_turned_round = paddle.clip(positions - positions.transpose([0, 2, 1]), 0.0, 1.0).unsqueeze(1)
-        hidden_pairs = mask + mask.transpose([0, 1, 3, 2])
-        return (spans + types).astype("float32") + hidden_pairs.astype("float32") + is_turned_round * MASKED
+        padding = (mask + mask.transpose([0, 1, 3, 2])).astype("float32") / MASKED
+        is_none = paddle.clip(is_turned_round + padding, 0.0, 1.0)
+        return (spans + types).astype("float32") * (1.0 - is_none) + is_none * MASKED
 
     def _turned(self, part: paddle.Tensor, positions: paddle.Tensor) -> paddle.Tensor:
         """Each pair of numbers turned by an angle that grows with the position."""
