@@ -44,6 +44,8 @@ def _split_block(config: RunConfig, prepared: Prepared, split: Split) -> str:
     labels = [prepared.task.labels_of(example) for example in split.examples]
     found = describe_split(texts, labels, text_pairs=pairs)
     lines = [f"{split.name}: {split.source}", f"  {'rows':18} {found.num_rows}"]
+    if len(split.rows) != found.num_rows:
+        lines.append(f"  {'windows':18} {len(split.rows)}")
     lines.append(f"  {'labels':18} {_label_counts(found.label_counts)}")
     if found.num_unlabelled:
         lines.append(f"  {'without a label':18} {found.num_unlabelled}")
