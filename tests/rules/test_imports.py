@@ -18,7 +18,7 @@ ALLOWED = {
     "machine": {"choices"},
     "config": {"bounded", "byte_sizes", "choices", "errors", "nearest"},
     "text": {"bounded", "choices", "durable", "errors"},
-    "data": {"choices", "durable", "errors", "nearest", "text"},
+    "data": {"bounded", "choices", "durable", "errors", "nearest", "text"},
     "models": {"bounded", "config", "errors", "nearest"},
     "partition": {"byte_sizes", "errors"},
     "parallel": {"data", "durable", "errors", "machine", "models", "partition"},

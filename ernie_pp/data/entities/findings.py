@@ -7,15 +7,15 @@ from ernie_pp.data.rows import Place
 MOST_NAMED = 3
 # What each kind is, and what was done about it.
 KINDS = {
-    "illegal_tag": "tags go on with no entity; each is read as the beginning of one",
-    "cut_entity": "sentences begin in the middle of an entity: an empty line cuts it in two",
-    "duplicate": "entities are marked twice; they count once",
-    "overlap": "entities overlap another one of their text",
-    "blank_edge": "entities begin or end with a blank, which no token has: a model cannot find them so",
-    "moved": "entities stood at a wrong place, and were moved to where their text is (ner.repair_offsets)",
-    "more_annotations": "texts have several annotations; the first is read",
-    "cancelled": "annotations were cancelled, and are left out",
-    "other_marks": "relations, attributes and notes are not read",
+    "illegal_tag": "illegal tags, each read as the beginning, or the end, of an entity",
+    "cut_entity": "texts that begin in the middle of an entity, which an empty line cuts in two",
+    "duplicate": "entities marked twice, which count once",
+    "overlap": "entities that overlap another one of their text",
+    "blank_edge": "entities that begin or end with a blank, which no token has and no model finds",
+    "moved": "entities that stood at a wrong place, moved to where their text is (ner.repair_offsets)",
+    "more_annotations": "texts with several annotations, of which the first is read",
+    "cancelled": "annotations that were cancelled, left out",
+    "other_marks": "relations, attributes and notes, not read",
 }
 
 
@@ -45,4 +45,4 @@ class Findings:
         named = self._named[kind]
         places = "; ".join(f"line {place.line} {shown}" for place, shown in named)
         more = "; …" if count > len(named) else ""
-        return f"{named[0][0].path}: {count} {KINDS[kind]} ({places}{more})"
+        return f"{named[0][0].path}: {KINDS[kind]}: {count} ({places}{more})"

@@ -12,6 +12,8 @@ from typing import BinaryIO
 
 from ernie_pp.choices import DATASET_PREFIX
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.readers.brat import is_brat, read_brat
+from ernie_pp.data.readers.conll import read_conll
 from ernie_pp.data.readers.delimited import read_delimited
 from ernie_pp.data.readers.hub import is_saved_dataset, read_dataset
 from ernie_pp.data.readers.json_array import read_json_array
@@ -23,7 +25,13 @@ from ernie_pp.errors import ConfigError
 
 __all__ = ["ReadSettings", "is_dataset", "read_rows"]
 
-_READERS = {"tsv": read_delimited, "csv": read_delimited, "jsonl": read_jsonl, "json": read_json_array}
+_READERS = {
+    "tsv": read_delimited,
+    "csv": read_delimited,
+    "jsonl": read_jsonl,
+    "json": read_json_array,
+    "conll": read_conll,
+}
 
 
 def read_rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: Faults) -> Iterator[Row]:
@@ -51,6 +59,9 @@ def is_dataset(source: str | Path, *, settings: ReadSettings) -> bool:
 
 
 def _rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: Faults) -> Iterator[Row]:
+    if isinstance(source, (str, Path)) and is_brat(source, settings=settings):
+        yield from read_brat(Path(source), faults=faults)
+        return
     if isinstance(source, (str, Path)) and is_dataset(source, settings=settings):
         yield from read_dataset(str(source), settings=settings, faults=faults)
         return

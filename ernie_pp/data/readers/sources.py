@@ -50,6 +50,8 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
         faults.refuse(Fault(Place(source.name, 1), "encoding", encoding, "UTF-8", advice))
     if settings.format != "auto":
         return settings
+    if settings.kind == "entities":
+        return dataclasses.replace(settings, format=_sniff_entities(source, start))
     ending = Path(source.name).suffix.lower()
     found = FORMATS_BY_ENDING.get(ending)
     if found is None and ending in ("", ".json"):
@@ -58,6 +60,13 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
         advice = _ADVICE.get(ending, "Set it to tsv, csv, jsonl or json.")
         raise ConfigError("data.format", f'is auto, and "{source.name}" does not tell its format', advice)
     return dataclasses.replace(settings, format=found)
+
+
+def _sniff_entities(source: Source, start: bytes) -> Format:
+    """JSON by its first character, a spreadsheet by its ending; every other file of entities has tokens and tags."""
+    if Path(source.name).suffix.lower() == ".csv":
+        return "csv"
+    return _sniff_json(start) or "conll"
 
 
 def _sniff_json(start: bytes) -> Format | None:
