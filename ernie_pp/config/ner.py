@@ -18,6 +18,7 @@ class RuleConfig(Section):
     pattern: str | None = Field(
         default=None, description="regular expression; its group 1, where it has one, is the entity"
     )
+    score: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="how sure an added entity is")
     action: Literal["add", "veto"] = Field(
         default="add", description="add: what it finds is an entity; veto: an entity it finds whole is none"
     )
@@ -26,6 +27,8 @@ class RuleConfig(Section):
     def _has_one_source(self) -> RuleConfig:
         if (self.terms is None) == (self.pattern is None):
             raise ValueError("needs exactly one of terms and pattern")
+        if self.action == "veto" and self.score != 1.0:
+            raise ValueError("score has no effect on a veto")
         return self
 
 
@@ -51,6 +54,9 @@ class NerConfig(Section):
     )
     repair_offsets: bool = Field(
         default=False, description="move entities whose places in the file are wrong, where the right one is certain"
+    )
+    swapped_copies: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=0, description="copies of each training document in which entities are others of their type"
     )
     baseline: bool = Field(
         default=True, description="also find the training entities by longest match, and show its dev figures"

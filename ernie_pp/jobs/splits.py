@@ -66,6 +66,8 @@ class SplitReader:
         if self.config.text.truncate == "error" and not self.task.has_windows:
             before = self.faults.count
             examples = self._checked(self._keep_short_enough(examples), source, before)
+        if is_training:
+            examples = self.task.augment(examples)
         key = self._cache_key(examples, is_training=is_training)
         rows = load_or_build(self.cache, key, lambda: self._encode(examples, is_training=is_training))
         log_tokens(name, rows, self.config.text)

@@ -117,6 +117,10 @@ class Task(Protocol):
         """The examples that have the run's labels only; each other one becomes a fault."""
         ...
 
+    def augment(self, examples: Sequence[Any]) -> Sequence[Any]:
+        """The training examples, and those that are made of them where the config says so."""
+        ...
+
     def texts(self, examples: Sequence[Any]) -> tuple[list[str], list[str] | None]:
         """(texts, second texts) of examples; None where rows have one text."""
         ...

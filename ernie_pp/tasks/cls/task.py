@@ -134,6 +134,10 @@ class Task:
         """The examples that have the run's labels only; each other one becomes a fault."""
         return list(keep_known_labels(examples, self.labels, faults, self.config.data.label))
 
+    def augment(self, examples: Sequence[Example]) -> Sequence[Example]:
+        """The examples as they are."""
+        return examples
+
     def texts(self, examples: Sequence[Example]) -> tuple[list[str], list[str] | None]:
         """(texts, second texts) of examples; None where rows have one text."""
         pairs = [example.text_pair or "" for example in examples] if self.columns.text_pair is not None else None

@@ -35,11 +35,14 @@ class Rule:
     action: Literal["add", "veto"]
     terms: tuple[str, ...] = ()
     pattern: str | None = None
+    score: float = 1.0
 
     def __post_init__(self) -> None:
         texts = (self.name, self.label, *self.terms)
         if not all(isinstance(one, str) and one for one in texts) or self.action not in ("add", "veto"):
             raise ValueError(f"rule {str(self.name)[:40]!r}: name, label, action or a term is none")
+        if type(self.score) not in (int, float) or not 0 < self.score <= 1:
+            raise ValueError(f"rule {self.name!r}: score is {self.score!r}, expected a number above 0 and up to 1")
         if bool(self.terms) == (self.pattern is not None):
             raise ValueError(f"rule {self.name!r} needs terms or a pattern")
         if self.pattern is not None:
@@ -52,7 +55,7 @@ class Rule:
     @classmethod
     def from_json(cls, values: object) -> Rule:
         """The inverse of `to_json`; ValueError for values that it cannot have given."""
-        names = {"name", "label", "action", "terms", "pattern"}
+        names = {"name", "label", "action", "terms", "pattern", "score"}
         if not isinstance(values, Mapping) or set(values) != names or not isinstance(values["terms"], list):
             raise ValueError(f"a rule is {str(values)[:80]}, expected {', '.join(sorted(names))}")
         return cls(**{**values, "terms": tuple(values["terms"])})
@@ -72,10 +75,10 @@ class RuleFinder:
     def apply(self, text: str, mentions: Sequence[Mention], *, nested: bool) -> tuple[Mention, ...]:
         """The entities in order, after all vetoes and then all additions.
 
-        A veto removes an entity of its type whose place is exactly one that the rule finds. An added one has score 1
-        and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where entities must
+        A veto removes an entity of its type whose place is exactly one that the rule finds. An added one has its
+        rule's score and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where entities must
         not overlap (`nested` False), an added one takes the place of those of the model that it overlaps, and of two
-        added ones the longer stays, then the earlier.
+        added ones the surer stays, then the longer, then the earlier.
         """
         if not self._searches:
             return tuple(mentions)
@@ -92,7 +95,7 @@ class RuleFinder:
 
     def _added(self, text: str) -> list[Mention]:
         return [
-            Mention(start, end, rule.label, 1.0, f"rule:{rule.name}")
+            Mention(start, end, rule.label, rule.score, f"rule:{rule.name}")
             for rule, find in self._of("add")
             for start, end in find(text)
         ]
@@ -125,7 +128,7 @@ class _Search:
 def _flat(kept: Sequence[Mention], added: Sequence[Mention]) -> tuple[Mention, ...]:
     """Added entities and those of the model that none of them overlaps."""
     spans = [(one.start, one.end) for one in added]
-    chosen = [added[index] for index in without_overlaps(spans, [1.0] * len(spans))]
+    chosen = [added[index] for index in without_overlaps(spans, [one.score for one in added])]
     left = [one for one in kept if not any(one.start < other.end and other.start < one.end for other in chosen)]
     return tuple(sorted([*left, *chosen]))
 
@@ -138,7 +141,7 @@ def _load(config: RuleConfig, labels: Sequence[str]) -> Rule:
         raise ConfigError(where, f"is about {config.label!r}, which is none of {', '.join(labels[:10])}", advice)
     try:
         terms = () if config.terms is None else _read_terms(config.terms, where)
-        return Rule(config.name, config.label, config.action, terms, config.pattern)
+        return Rule(config.name, config.label, config.action, terms, config.pattern, config.score)
     except ValueError as error:
         raise ConfigError(where, str(error), "Correct the rule.") from error
 

@@ -33,6 +33,7 @@ from ernie_pp.tasks.ner.report import list_mistakes, report_sections, type_lines
 from ernie_pp.tasks.ner.rules import load_rules
 from ernie_pp.tasks.ner.scheme import TagSet
 from ernie_pp.tasks.ner.spans import RowSpans
+from ernie_pp.tasks.ner.swapping import with_swapped_copies
 from ernie_pp.tasks.ner.thresholds import tune_thresholds
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
@@ -132,6 +133,10 @@ class Task:
         """The documents that have the run's types only, and no overlaps that the head cannot have."""
         known = list(keep_known_types(examples, self.labels, faults))
         return known if self._is_pointer else self._flat(known, faults)
+
+    def augment(self, examples: Sequence[Document]) -> list[Document]:
+        """The documents, with their copies of other entities."""
+        return with_swapped_copies(examples, self.config.ner.swapped_copies, seed=self.config.seed)
 
     def texts(self, examples: Sequence[Document]) -> tuple[list[str], None]:
         """(texts, no second texts)."""
