@@ -27,11 +27,15 @@ def is_brat(source: str | Path, *, settings: ReadSettings) -> bool:
 
 
 def read_brat(path: Path, *, faults: Faults) -> Iterator[Row]:
-    """A row {"id", "text", "entities", "brat"} a document, by name; links are not followed.
+    """A row {"id", "text", "entities", "brat"} a document, by name; a link is not followed and is a fault.
 
     "brat" counts the lines that mark no entity: relations, events, attributes, notes.
     """
     for marks in _mark_files(path):
+        link = next((one for one in (marks, marks.with_suffix(TEXT)) if one.is_symlink()), None)
+        if link is not None:
+            faults.add(Fault(Place(str(link), 1), "file", "a link", "a file", "Copy what it points to in its place."))
+            continue
         text = read_text(marks.with_suffix(TEXT), max_bytes=MAX_BYTES, error=DataError, do="Each .ann has its .txt.")
         entities, num_others = _read_marks(marks, faults)
         if entities is not None:
@@ -41,7 +45,7 @@ def read_brat(path: Path, *, faults: Faults) -> Iterator[Row]:
 
 def _mark_files(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(one for one in path.glob(f"*{MARKS}") if one.is_file() and not one.is_symlink())
+        return sorted(one for one in path.glob(f"*{MARKS}") if one.is_file() or one.is_symlink())
     marks = path.with_suffix(MARKS)
     if not marks.is_file():
         raise DataError(str(path), f"has no {marks.name} beside it", "Name the folder, or a file of a pair.")

@@ -41,11 +41,14 @@ def read_conll(source: Source, *, settings: ReadSettings, faults: Faults) -> Ite
     lines = read_lines(source)
     looked_at = [line for _, line in zip(range(NUM_LOOKED_AT), lines, strict=False)]
     layout = find_layout([line.text for line in looked_at])
-    before = ""
-    for text in _texts([*looked_at], lines, layout, source, faults):
+    before, has_ends = "", layout.has_ends
+    for text in _texts(looked_at, lines, layout, source, faults):
         if text.is_sound and text.tokens:
-            yield _row(text, layout, Place(source.name, text.lines[0]), before)
+            has_ends = has_ends or any(tag.startswith(("E-", "S-")) for tag in text.tags)
+            yield _row(text, Place(source.name, text.lines[0]), before, has_ends=has_ends)
             before = text.tags[-1]
+        elif not text.is_sound:
+            before = ""
 
 
 def _texts(
@@ -79,9 +82,16 @@ def _one_line(line: Line, layout: Layout, place: Place, faults: Faults) -> _Text
         faults.add(Fault(place, "line", what, "as many tags as tokens", "Correct the line."))
     elif problem is not None:
         faults.add(_tag_fault(place, problem))
+    elif (label := _empty_entity(tokens, tags)) is not None:
+        faults.add(Fault(place, "line", label, "a token that is not empty in every entity", "Correct the line."))
     else:
         return _Text(tokens, tags, [line.number] * len(tokens))
     return _Text(is_sound=False)
+
+
+def _empty_entity(tokens: Sequence[str], tags: Sequence[str]) -> str | None:
+    """The label of an entity that has no character, where there is one."""
+    return next((label for first, last, label in spans_of(tags) if not any(tokens[first:last])), None)
 
 
 def _add(text: _Text, line: Line, layout: Layout, place: Place, faults: Faults) -> None:
@@ -108,17 +118,15 @@ def _tag_fault(place: Place, tag: str) -> Fault:
     return Fault(place, "tag", tag, "O, or a prefix B I M E S with a label, such as B-ORG", _ADVICE)
 
 
-def _row(text: _Text, layout: Layout, place: Place, before: str) -> Row:
+def _row(text: _Text, place: Place, before: str, *, has_ends: bool) -> Row:
     starts, joined = _join(text.tokens)
     ends = [start + len(token) for start, token in zip(starts, text.tokens, strict=True)]
     entities = [
-        {"start": starts[first], "end": ends[last - 1], "label": label}
-        for first, last, label in spans_of(text.tags)
-        if starts[first] < ends[last - 1]
+        {"start": starts[first], "end": ends[last - 1], "label": label} for first, last, label in spans_of(text.tags)
     ]
     is_cut = _goes_on(before, text.tags[0])
     cut = [[text.lines[0], text.tags[0]]] if is_cut else []
-    illegal = _illegal(text, has_ends=layout.has_ends)
+    illegal = _illegal(text, has_ends=has_ends)
     odd = {"cut": cut, "illegal": illegal[1:] if is_cut else illegal}
     return Row(place, {"text": joined, "entities": entities, "tags": odd})
 

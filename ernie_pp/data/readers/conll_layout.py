@@ -9,6 +9,7 @@ from dataclasses import dataclass
 _UNIT = "\x02"
 # So many tokens that all end in a digit carry a segmentation mark.
 _MOST_MARKED, _LEAST_MARKED = 200, 20
+_DIGITS = "0123456789"
 
 
 @dataclass(frozen=True)
@@ -45,19 +46,22 @@ class Layout:
         pair = _columns(line)
         if pair is None or not self.has_marks:
             return pair
-        return (pair[0][:-1], pair[1]) if len(pair[0]) > 1 else None
+        return (pair[0][:-1], pair[1]) if len(pair[0]) > 1 and pair[0][-1] in _DIGITS else None
 
 
 def find_layout(lines: Sequence[str]) -> Layout:
     """The layout of a file that begins with these lines."""
     shown = [line for line in lines if line.strip(" \t")]
     for separator in (_UNIT, " "):
-        if shown and any(_is_text(line, separator) for line in shown[:2]):
-            tags = [tag for line in shown for tag in line.split("\t")[-1].split(separator)]
-            return Layout(separator, not _is_text(shown[0], separator), has_ends=_has_ends(tags))
+        has_header = bool(shown) and _is_header(shown[0], separator)
+        body = shown[has_header:]
+        # Half of them: texts of one token look like tokens, and one odd line among tokens is no text.
+        if body and 2 * sum(_is_text(line, separator) for line in body) >= len(body):
+            tags = [tag for line in body for tag in line.split("\t")[-1].split(separator)]
+            return Layout(separator, has_header, has_ends=_has_ends(tags))
     pairs = [pair for pair in map(_columns, shown) if pair is not None]
     tokens = [token for token, _ in pairs[:_MOST_MARKED]]
-    has_marks = len(tokens) >= _LEAST_MARKED and all(len(one) == 2 and one[1] in "0123456789" for one in tokens)
+    has_marks = len(tokens) >= _LEAST_MARKED and all(len(one) == 2 and one[1] in _DIGITS for one in tokens)
     return Layout(has_marks=has_marks, has_ends=_has_ends([tag for _, tag in pairs]))
 
 
@@ -80,6 +84,12 @@ def _is_text(line: str, separator: str) -> bool:
     tags = columns[-1].strip(" ").split(separator)
     are_tags = all(tag == "O" or tag[1:2] == "-" for tag in tags)
     return len(tags) > 1 and are_tags and separator in columns[-2]
+
+
+def _is_header(line: str, separator: str) -> bool:
+    """Whether the last column is one name; a first text whose tags are wrong is not, and must be told."""
+    last = line.split("\t")[-1].strip(" ")
+    return separator not in last and last != "O" and last[1:2] != "-"
 
 
 def _has_ends(tags: Sequence[str]) -> bool:

@@ -63,10 +63,15 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
 
 
 def _sniff_entities(source: Source, start: bytes) -> Format:
-    """JSON by its first character, a spreadsheet by its ending; every other file of entities has tokens and tags."""
-    if Path(source.name).suffix.lower() == ".csv":
-        return "csv"
-    return _sniff_json(start) or "conll"
+    """A spreadsheet or JSON by the ending, JSON by its first character; all else has tokens and tags."""
+    ending = Path(source.name).suffix.lower()
+    if ending in (".csv", ".jsonl", ".ndjson"):
+        return FORMATS_BY_ENDING[ending]
+    found = _sniff_json(start)
+    if found is None and ending == ".json":
+        what = f'is auto, and "{source.name}" begins neither with {{ nor with ['
+        raise ConfigError("data.format", what, "Set it to conll, if the file has tokens and tags.")
+    return found or "conll"
 
 
 def _sniff_json(start: bytes) -> Format | None:
