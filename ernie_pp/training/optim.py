@@ -76,9 +76,7 @@ class Optimizer:
         self.parameters = dict(parameters)
         self.owned = frozenset(self.parameters if owned is None else owned)
         self._names = {parameter.name: name for name, parameter in self.parameters.items()}
-        rules = parameter_rules(
-            list(self.parameters), num_blocks=num_blocks, config=config, own_rates=own_rates
-        )
+        rules = parameter_rules(list(self.parameters), num_blocks=num_blocks, config=config, own_rates=own_rates)
         decayed = {parameter.name for name, parameter in self.parameters.items() if rules[name].is_decayed}
         for name, parameter in self.parameters.items():
             # Paddle's lr_ratio is refused on a CPU; this attribute does the same on every device.

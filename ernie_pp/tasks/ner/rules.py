@@ -76,9 +76,9 @@ class RuleFinder:
         """The entities in order, after all vetoes and then all additions.
 
         A veto removes an entity of its type whose place is exactly one that the rule finds. An added one has its
-        rule's score and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where entities must
-        not overlap (`nested` False), an added one takes the place of those of the model that it overlaps, and of two
-        added ones the surer stays, then the longer, then the earlier.
+        rule's score and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where
+        entities must not overlap (`nested` False), an added one takes the place of those of the model that it
+        overlaps, and of two added ones the surer stays, then the longer, then the earlier.
         """
         if not self._searches:
             return tuple(mentions)
