@@ -109,9 +109,17 @@ def _add(text: _Text, line: Line, layout: Layout, place: Place, faults: Faults) 
 
 
 def is_tag(tag: str) -> bool:
-    """Whether it is O, or a prefix of BIO, BIOES or BMES with a label behind a dash."""
-    prefix, dash, label = tag.partition("-")
-    return tag == "O" or (prefix in ("B", "I", "M", "E", "S") and bool(dash) and bool(label))
+    """Whether it is O, or a prefix of BIO, BIOES or BMES with a label behind a dash.
+
+    A label may have blanks, but not a further tag behind one: such are the tags of several tokens.
+    """
+    first, *words = tag.split(" ")
+    return (tag == "O" or _has_label(first)) and not any(word == "O" or _has_label(word) for word in words)
+
+
+def _has_label(tag: str) -> bool:
+    prefix, _, label = tag.partition("-")
+    return prefix in ("B", "I", "M", "E", "S") and bool(label)
 
 
 def _tag_fault(place: Place, tag: str) -> Fault:

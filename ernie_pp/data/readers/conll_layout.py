@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # Joins the tokens of a text in one line in some corpora.
 _UNIT = "\x02"
-# So many tokens that all end in a digit carry a segmentation mark.
+# So many tokens that all end in a digit, the first one in 0, carry a segmentation mark.
 _MOST_MARKED, _LEAST_MARKED = 200, 20
 _DIGITS = "0123456789"
 
@@ -16,7 +16,7 @@ _DIGITS = "0123456789"
 class Layout:
     """`separator` joins the tokens of a line that holds a whole text, None: a line holds one token.
 
-    `has_marks`: a digit behind every token says where it stands in its word, and is no part of it. `has_ends`: the
+    `has_marks`: a number behind every token says where it stands in its word, and is no part of it. `has_ends`: the
     tags end every entity by E- or S-.
     """
 
@@ -46,7 +46,8 @@ class Layout:
         pair = _columns(line)
         if pair is None or not self.has_marks:
             return pair
-        return (pair[0][:-1], pair[1]) if len(pair[0]) > 1 and pair[0][-1] in _DIGITS else None
+        token = _without_mark(pair[0])
+        return None if token == pair[0] else (token, pair[1])
 
 
 def find_layout(lines: Sequence[str]) -> Layout:
@@ -61,8 +62,17 @@ def find_layout(lines: Sequence[str]) -> Layout:
             return Layout(separator, has_header, has_ends=_has_ends(tags))
     pairs = [pair for pair in map(_columns, shown) if pair is not None]
     tokens = [token for token, _ in pairs[:_MOST_MARKED]]
-    has_marks = len(tokens) >= _LEAST_MARKED and all(len(one) == 2 and one[1] in _DIGITS for one in tokens)
-    return Layout(has_marks=has_marks, has_ends=_has_ends([tag for _, tag in pairs]))
+    return Layout(has_marks=_are_marked(tokens), has_ends=_has_ends([tag for _, tag in pairs]))
+
+
+def _are_marked(tokens: Sequence[str]) -> bool:
+    are_short = all(len(one) in (2, 3) and one != _without_mark(one) for one in tokens)
+    return len(tokens) >= _LEAST_MARKED and are_short and tokens[0].endswith("0")
+
+
+def _without_mark(token: str) -> str:
+    """The token without the number behind its first character: in a long word it has two digits."""
+    return token[:1] + token[1:].rstrip(_DIGITS)
 
 
 def _columns(line: str) -> tuple[str, str] | None:
