@@ -1,0 +1,101 @@
+"""Terms and expressions that add entities, or forbid them."""
+
+import pytest
+
+from ernie_pp.config.ner import RuleConfig
+from ernie_pp.data.entities.document import Mention
+from ernie_pp.errors import ConfigError, DataError
+from ernie_pp.tasks.ner import rules
+from ernie_pp.tasks.ner.rules import Rule, RuleFinder, load_rules
+
+TEXT = "甲公司付给乙公司100元和20元。"
+MODEL = (Mention(0, 3, "公司", 0.9), Mention(5, 8, "公司", 0.6))
+
+
+def _apply(*found, nested=False, mentions=MODEL, text=TEXT):
+    return RuleFinder([Rule(**one) for one in found]).apply(text, mentions, nested=nested)
+
+
+def _amounts(**more):
+    return {"name": "元", "label": "金额", "action": "add", "pattern": r"([0-9]+)元", **more}
+
+
+def test_what_a_pattern_finds_is_added_with_its_source():
+    found = _apply(_amounts(score=0.7))
+    assert [one for one in found if one.source != "model"] == [
+        Mention(8, 11, "金额", 0.7, "rule:元"),
+        Mention(13, 15, "金额", 0.7, "rule:元"),
+    ]
+    assert found == tuple(sorted(found))
+
+
+def test_a_mention_of_the_same_place_and_type_stays_the_models():
+    found = _apply({"name": "c", "label": "公司", "action": "add", "terms": ("甲公司",)})
+    assert found == MODEL
+
+
+def test_in_a_flat_scheme_an_added_entity_replaces_what_it_overlaps():
+    rule = {"name": "c", "label": "公司", "action": "add", "terms": ("给乙公司",)}
+    assert [(one.start, one.end) for one in _apply(rule)] == [(0, 3), (4, 8)]
+    assert [(one.start, one.end) for one in _apply(rule, nested=True)] == [(0, 3), (4, 8), (5, 8)]
+
+
+def test_a_veto_removes_the_exact_place_of_its_type_only():
+    veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("乙公司", "甲")}
+    assert _apply(veto) == MODEL[:1]
+    assert _apply({**veto, "label": "金额"}) == MODEL
+
+
+def test_what_a_veto_forbids_a_rule_may_add():
+    veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("乙公司",)}
+    add = {"name": "a", "label": "公司", "action": "add", "terms": ("乙公司",)}
+    assert [one.source for one in _apply(veto, add)] == ["model", "rule:a"]
+
+
+def test_rules_travel_as_json():
+    rule = Rule("a", "公司", "add", ("甲",), None, 0.5)
+    assert Rule.from_json(rule.to_json()) == rule
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"name": ""}, {"action": "drop"}, {"pattern": "("}, {"pattern": "x*"}, {"pattern": 5}, {"pattern": "a" * 2001},
+     {"terms": ["甲"]}, {"pattern": None}, {"score": 0}, {"score": "1"}, {"label": 3}],
+)  # fmt: skip
+def test_a_rule_that_is_none_is_refused(changes):
+    with pytest.raises(ValueError, match=r"rule|pattern"):
+        Rule.from_json({**Rule("a", "公司", "add", (), "x").to_json(), **changes})
+
+
+def test_an_expression_without_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(rules, "SEARCH_S", 0.05)
+    with pytest.raises(DataError, match="rule slow\n  takes more than"):
+        _apply({"name": "slow", "label": "x", "action": "add", "pattern": "(a|aa)+b"}, text="b" + "a" * 3000)
+
+
+def _load(tmp_path, content=None, labels=("公司",), **config):
+    if content is not None:
+        (tmp_path / "terms.txt").write_bytes(content)
+        config["terms"] = str(tmp_path / "terms.txt")
+    return load_rules([RuleConfig(name="r", label="公司", **config)], labels)
+
+
+def test_terms_are_read_one_a_line(tmp_path):
+    (rule,) = _load(tmp_path, "\ufeff甲公司\r\n\n乙公司\n甲公司\n".encode())
+    assert rule.terms == ("甲公司", "乙公司")
+
+
+@pytest.mark.parametrize(
+    "words, match",
+    [
+        ({"content": b"\n \n"}, "holds no terms"),
+        ({"content": b"\xff\xfe"}, "UTF-8"),
+        ({"pattern": "("}, "is no regular expression"),
+        ({"pattern": "x*"}, "matches the empty text"),
+        ({"pattern": "x", "labels": ("公司名",)}, "Did you mean '公司名'"),
+        ({"terms": "/nowhere/terms.txt"}, "terms.txt"),
+    ],
+)
+def test_a_wrong_rule_is_the_configs_error(tmp_path, words, match):
+    with pytest.raises(ConfigError, match=match):
+        _load(tmp_path, **words)
