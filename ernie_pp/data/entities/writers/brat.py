@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
 from ernie_pp.data.entities.document import Document
 from ernie_pp.errors import DataError
 
-_SAFE = re.compile(r"[^\w.-]+")
-_LONGEST_NAME = 60
+_UNSAFE = re.compile(r"[^\w.-]+")
+_LONGEST_NAME = 60  # characters of four bytes, and the ending, fit into the 255 bytes of a name
 
 
 def brat_files(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
-    """(file name, content) of both files of each document; names are its id, or its number, made safe and unique."""
+    """(file name, content) of both files of each document; names are its id, or its number, made safe and unique.
+
+    A folder is read in the order of its names, so numbers are of one width; all documents are held for it.
+    """
+    held = list(documents)
     taken: set[str] = set()
-    for number, document in enumerate(documents, start=1):
-        name = _name(document, number, taken)
-        taken.add(name.lower())
+    for number, document in enumerate(held, start=1):
+        name = _free_name(_name(document, f"{number:0{len(str(len(held)))}}"), taken)
+        taken.add(name.lower())  # some systems take a and A for one file
         yield f"{name}.txt", document.text
         yield f"{name}.ann", "".join(_lines(document))
 
@@ -32,6 +37,13 @@ def _lines(document: Document) -> Iterator[str]:
         yield f"T{number}\t{one.label} {one.start} {one.end}\t{copy}\n"
 
 
-def _name(document: Document, number: int, taken: set[str]) -> str:
-    own = _SAFE.sub("_", str(document.fields.get("id", number)))[:_LONGEST_NAME].strip(".") or str(number)
-    return own if own.lower() not in taken else f"{own[: _LONGEST_NAME - 12]}-{number}"
+def _name(document: Document, number: str) -> str:
+    own = document.fields.get("id")
+    # A name that begins with a dot is hidden, one that begins with a dash is taken for a switch by commands.
+    return number if own is None else _UNSAFE.sub("_", str(own))[:_LONGEST_NAME].lstrip(".-").rstrip(".") or number
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """The name, with the first free number behind it where another document has it."""
+    others = (f"{name[: _LONGEST_NAME - 12]}-{copy}" for copy in itertools.count(2))
+    return next(one for one in itertools.chain([name], others) if one.lower() not in taken)

@@ -1,19 +1,21 @@
-"""Formats of one JSON object a line."""
+"""Formats of one JSON object a line.
+
+A text in which nothing is marked gets no list of entities, not an empty one, but for doccano.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ernie_pp.data.entities.document import Document, Entity, Mention
-from ernie_pp.errors import DataError
+from ernie_pp.data.entities.writers.fields import as_json, with_own_fields
 
 
 def write_entities(documents: Iterable[Document]) -> Iterator[str]:
     """Our own: {…, "text", "entities": [{"start", "end", "label", "text"}]}, ends exclusive; scores stay."""
     for document in documents:
         entities = [_own(document, one) for one in document.entities or ()]
-        yield _line(document, {"text": document.text, "entities": entities})
+        yield _line(document, "text", "entities", entities)
 
 
 def write_cluener(documents: Iterable[Document]) -> Iterator[str]:
@@ -23,7 +25,7 @@ def write_cluener(documents: Iterable[Document]) -> Iterator[str]:
         for one in document.entities or ():
             mentions = labels.setdefault(one.label, {})
             mentions.setdefault(document.text[one.start : one.end], []).append([one.start, one.end - 1])
-        yield _line(document, {"text": document.text, "label": labels})
+        yield _line(document, "text", "label", labels)
 
 
 def write_cail(documents: Iterable[Document]) -> Iterator[str]:
@@ -38,14 +40,19 @@ def write_cail(documents: Iterable[Document]) -> Iterator[str]:
         for one in document.entities or ():
             spans[one.label].append(f"{one.start};{one.end}")
         entities = [{"label": label, "span": found} for label, found in spans.items()]
-        yield _line(document, {"context": document.text, "entities": entities})
+        yield _line(document, "context", "entities", entities)
 
 
 def write_doccano(documents: Iterable[Document]) -> Iterator[str]:
-    """doccano's JSONL for sequence labelling: {…, "text", "label": [[start, end, type]]}, ends exclusive."""
+    """doccano's JSONL for sequence labelling: {…, "text", "label": [[start, end, type]]}, ends exclusive.
+
+    These are the names that its import of such a project takes unless told others; {"entities": [{"start_offset", …}]}
+    is taken by projects with relations only. Other fields become the text's metadata. A file needs some list, and
+    to doccano an empty one says no more than none.
+    """
     for document in documents:
         labels = [[one.start, one.end, one.label] for one in document.entities or ()]
-        yield _line(document, {"text": document.text, "label": labels})
+        yield as_json(with_own_fields(document, {"text": document.text, "label": labels})) + "\n"
 
 
 def _own(document: Document, one: Entity) -> dict[str, object]:
@@ -54,9 +61,6 @@ def _own(document: Document, one: Entity) -> dict[str, object]:
     return {**values, "score": one.score, "source": one.source} if isinstance(one, Mention) else values
 
 
-def _line(document: Document, values: Mapping[str, object]) -> str:
-    taken = sorted(values.keys() & document.fields.keys())
-    if taken:
-        what = f"has a field {taken[0]!r} of its own, which this format uses"
-        raise DataError(str(document.place), what, "Rename that field.")
-    return json.dumps({**document.fields, **values}, ensure_ascii=False, default=str) + "\n"
+def _line(document: Document, text_name: str, marks_name: str, marks: object) -> str:
+    marked = {} if document.entities is None else {marks_name: marks}
+    return as_json(with_own_fields(document, {text_name: document.text, **marked})) + "\n"
