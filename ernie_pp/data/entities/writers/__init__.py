@@ -9,7 +9,7 @@ from ernie_pp.data.entities.writers.json_lines import write_cail, write_cluener,
 from ernie_pp.data.entities.writers.label_studio import write_label_studio
 from ernie_pp.data.entities.writers.token_lines import write_bio, write_bioes, write_bmes
 
-__all__ = ["HOLDS_FIELDS", "HOLDS_SCORES", "WRITERS"]
+__all__ = ["HOLDS_FIELDS", "HOLDS_SCORES", "HOLDS_SOURCES", "HOLDS_UNMARKED", "WRITERS"]
 
 # Each gives the parts of a file's text in order. brat's two files a document are written by brat.py.
 WRITERS: dict[str, Callable[[Iterable[Document]], Iterator[str]]] = {
@@ -24,4 +24,7 @@ WRITERS: dict[str, Callable[[Iterable[Document]], Iterator[str]]] = {
 }
 # What else than texts, places and types a format has room for.
 HOLDS_SCORES = frozenset({"entities", "label_studio"})
+HOLDS_SOURCES = frozenset({"entities"})
 HOLDS_FIELDS = frozenset({"entities", "cluener", "cail", "doccano", "label_studio"})
+# That nobody has marked a text, which is not the same as no entities in it.
+HOLDS_UNMARKED = frozenset({"entities", "cluener", "cail", "label_studio"})
