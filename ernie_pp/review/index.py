@@ -27,7 +27,7 @@ class IndexRow:
         cells = []
         for field in document.fields:
             values = "<br>".join(show_value(value, field) for value in field.values) or STATUS_WORDS[field.status]
-            cells.append(f'<td class="{status_class(field)}">{values}</td>')
+            cells.append(f'<td class="{status_class(field)} {field.kind}">{values}</td>')
         name = f'<td><a href="{escape_text(address)}">{escape_visibly(document.id)}</a></td>'
         num = document.num_to_look_at
         return cls(number, num, f'<tr>{name}<td class="number">{num or ""}</td>{"".join(cells)}</tr>')
