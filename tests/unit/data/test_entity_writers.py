@@ -103,9 +103,9 @@ def test_brat_gets_two_files_a_document():
     }
 
 
-def test_brat_puts_blanks_for_line_breaks_into_the_copy_of_an_entity_only():
-    files = dict(brat_files([_document((Entity(0, 3, "人"),), "张\n三")]))
-    assert files == {"1.txt": "张\n三", "1.ann": "T1\t人 0 3\t张 三\n"}
+def test_line_breaks_outside_of_entities_stay_in_texts_of_brat():
+    files = dict(brat_files([_document((Entity(3, 5, "人"),), "甲\r\n张三\n")]))
+    assert files == {"1.txt": "甲\r\n张三\n", "1.ann": "T1\t人 3 5\t张三\n"}
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,17 @@ def test_what_a_token_file_cannot_say_is_told(kind, document, match):
         _text(kind, document)
 
 
-def test_a_type_with_a_blank_is_none_of_brat():
-    with pytest.raises(DataError, match="the type '人 名', and brat's have no blanks"):
-        list(brat_files([_document((Entity(1, 3, "人 名"),))]))
+@pytest.mark.parametrize(
+    "document, match",
+    [
+        (_document((Entity(1, 3, "人 名"),)), "the type '人 名', and brat's have no blanks"),
+        (
+            _document((Entity(0, 3, "人"),), "张\n三"),
+            r"line break or TAB, which brat .*: 人 '张\\n三'\n  .*--to entities",
+        ),
+        (_document((), "\ufeff张"), r"begins with U\+FEFF"),
+    ],
+)
+def test_what_brat_cannot_say_is_told(document, match):
+    with pytest.raises(DataError, match=match):
+        list(brat_files([document]))

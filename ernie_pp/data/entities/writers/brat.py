@@ -10,6 +10,8 @@ from ernie_pp.data.entities.document import Document
 from ernie_pp.errors import DataError
 
 _UNSAFE = re.compile(r"[^\w.-]+")
+_ADVICE = "Write a format of JSON, which has room for it: --to entities."
+_BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_NAME = 60  # characters of four bytes, and the ending, fit into the 255 bytes of a name
 
 
@@ -28,13 +30,21 @@ def brat_files(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
 
 
 def _lines(document: Document) -> Iterator[str]:
+    """The lines of a .ann; DataError for what brat, or who reads its files, would take for something else."""
+    if document.text.startswith(_BYTE_ORDER_MARK):
+        raise DataError(
+            str(document.place), "begins with U+FEFF, which is no character at the beginning of a file", _ADVICE
+        )
     for number, one in enumerate(document.entities or (), start=1):
+        text = document.text[one.start : one.end]
         if re.search(r"\s", one.label):
             what = f"has the type {one.label!r}, and brat's have no blanks"
             raise DataError(str(document.place), what, "Rename the type.")
-        # The copy of the text stands on one line: brat puts blanks for line breaks.
-        copy = re.sub(r"[\r\n\t]", " ", document.text[one.start : one.end])
-        yield f"T{number}\t{one.label} {one.start} {one.end}\t{copy}\n"
+        # A .ann repeats the text in one line and has no escapes.
+        if re.search(r"[\r\n\t]", text):
+            what = f"has an entity with a line break or TAB, which brat has no way to write: {one.label} {text!r}"
+            raise DataError(str(document.place), what, _ADVICE)
+        yield f"T{number}\t{one.label} {one.start} {one.end}\t{text}\n"
 
 
 def _name(document: Document, number: str) -> str:
