@@ -3,8 +3,8 @@
 Entities are annotations; predicted ones (Mention) are predictions, which Label Studio shows as pre-annotations. The
 names `label` and `text` are those of its template for named entities.
 
-Places are code points, not UTF-16 units: its editor turns those of JavaScript into code points before it saves them,
-since version 1.5. Older ones counted an emoji twice, which the reader of such a file detects.
+Places are code points, not UTF-16 units: its editor turns those of JavaScript into code points before it saves them.
+Versions of 2021 counted an emoji twice, which the reader of such a file detects.
 """
 
 from __future__ import annotations
