@@ -14,7 +14,8 @@ def merge_spans(spans: Sequence[Span], window_of: Sequence[int], windows: Sequen
 
     The rule: a span is judged by the window in which it stands farthest from an inner edge (the text's own beginning
     and end are no inner edges), the first of several. It is kept where that window predicts it; what the others say of
-    it does not count, for they see less of what is around it. `windows` are ranges of characters, in order.
+    it does not count, for they see less of what is around it. `windows` are ranges of characters, in order; the first
+    counts as beginning with the text, and the last as ending with it.
     """
     begins = [begin for begin, _ in windows]
     ends = [end for _, end in windows]
@@ -28,11 +29,12 @@ def merge_spans(spans: Sequence[Span], window_of: Sequence[int], windows: Sequen
 def judging_window(span: Span, begins: Sequence[int], ends: Sequence[int]) -> int:
     """Of the windows that hold a span whole, the one with the most text around it; -1 where none does.
 
-    `begins` and `ends` of the windows ascend.
+    `begins` and `ends` of the windows ascend, and there is at least one.
     """
     start, end = span
     # Those that begin in time are the first ones, those that end late enough the last ones.
-    first, last = bisect.bisect_left(ends, end), bisect.bisect_right(begins, start) - 1
+    first = min(bisect.bisect_left(ends, end), len(ends) - 1)
+    last = max(bisect.bisect_right(begins, start) - 1, 0)
     best, widest = -1, -1
     for window in range(first, last + 1):
         before = _FAR if window == 0 else start - begins[window]

@@ -8,8 +8,9 @@ import numpy as np
 
 Span = tuple[int, int]
 # How good a place behind a character is to end a window: the higher the better; behind any other token it is 0.
+_LINE = 4
 _RANKS = {
-    **dict.fromkeys("\n\r\u2028\u2029\x0b\x0c", 4),
+    **dict.fromkeys("\n\r\u2028\u2029\x0b\x0c", _LINE),
     **dict.fromkeys("。！？!?…", 3),
     **dict.fromkeys("；;", 2),
     **dict.fromkeys("，,、：:", 1),
@@ -24,10 +25,10 @@ def cut_windows(
     """int64 [windows, 2]: ranges [first, last exclusive) of a text's tokens, which stand at `starts` to `ends`.
 
     A text of at most `size` tokens is one window. Else each window ends at the best border among its last third (the
-    latest of equally good ones): a line break, the end of a sentence, a semicolon, a comma or colon, or any token. The
-    next begins about `overlap` tokens before that end: at the best border from there down to half of `overlap`
-    before it (the earliest of equally good ones). An overlap of half the size or more counts as half the size, so
-    that windows advance; the last one ends with the text.
+    latest of equally good ones): a line break, the end of a sentence, a semicolon, a comma or colon, or any token;
+    closing quotes and brackets stay with what they close. The next begins about `overlap` tokens before that end: at
+    the best border from there down to half of `overlap` before it (the earliest of equally good ones). An overlap of
+    half the size or more counts as half the size, so that windows advance; the last one ends with the text.
 
     `keep` are token ranges that should stand whole in one window, the true entities of training: where a window ends
     inside one, the next begins with it at the latest; one longer than `size` is cut.
@@ -65,21 +66,17 @@ def whole_in_none(windows: np.ndarray, spans: Sequence[Span]) -> list[Span]:
 def _ranks_of_borders(text: str, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """int8 [tokens + 1]: how good a border is before each token; characters between two tokens count too."""
     ranks = np.zeros(len(starts) + 1, dtype=np.int8)
-    for index in range(1, len(starts)):
-        before = text[starts[index - 1] : starts[index]]
-        rank = max((_RANKS.get(one, 0) for one in before), default=0)
-        if rank and text[starts[index]] not in _CLOSERS and text[starts[index]] not in _RANKS:
-            ranks[index] = rank
-        elif before.strip() in _CLOSERS and before.strip():
-            ranks[index] = _rank_behind_closers(text, int(starts[index - 1]))
+    places = starts.tolist()
+    rank = 0  # of the last mark, as long as nothing but closers stands behind it
+    for index in range(1, len(places)):
+        before, behind = text[places[index - 1] : places[index]], text[places[index]]
+        own = max(_RANKS.get(one, 0) for one in before) if before else 0
+        if own or before.strip() not in _CLOSERS:
+            rank = own
+        # Marks and closers stay with what they end, but for a line break: a line may begin with any of them.
+        if rank == _LINE or (behind not in _CLOSERS and behind not in _RANKS):
+            ranks[index], rank = rank, 0
     return ranks
-
-
-def _rank_behind_closers(text: str, place: int) -> int:
-    """The rank of what stands before a closing quote or bracket."""
-    while place > 0 and text[place - 1] in _CLOSERS:
-        place -= 1
-    return _RANKS.get(text[place - 1], 0) if place else 0
 
 
 def _best_end(ranks: np.ndarray, begin: int, *, size: int, after: int) -> int:
