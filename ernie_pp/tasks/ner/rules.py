@@ -1,27 +1,27 @@
 """What a user knows for certain: terms and regular expressions that add entities to the model's, or forbid some.
 
-Python's expressions may take for ever on a text they were not made for; they are cut in length, and each search of a
-text is given up after a time, which is an error and no silent loss.
+Expressions may take for ever on a text they were not made for: those that could take all of memory are refused
+(patterns.py), and the search of a text is given up after a time, which is an error and no silent loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
-
-import regex
 
 from ernie_pp.bounded import read_text
 from ernie_pp.config.ner import RuleConfig
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.errors import ConfigError, DataError
 from ernie_pp.nearest import nearest_name
+from ernie_pp.tasks.ner.patterns import compile_pattern
 from ernie_pp.text.merging import without_overlaps
 from ernie_pp.text.terms import TermMatcher
 
-MAX_PATTERN, MAX_TERMS_BYTES = 2_000, 64 << 20
+MAX_TERMS_BYTES = 64 << 20
 SEARCH_S = 10.0
 Span = tuple[int, int]
 
@@ -46,7 +46,7 @@ class Rule:
         if bool(self.terms) == (self.pattern is not None):
             raise ValueError(f"rule {self.name!r} needs terms or a pattern")
         if self.pattern is not None:
-            _compile(self.pattern)
+            compile_pattern(self.pattern)
 
     def to_json(self) -> dict:
         """Plain values for a manifest."""
@@ -75,23 +75,22 @@ class RuleFinder:
     def apply(self, text: str, mentions: Sequence[Mention], *, nested: bool) -> tuple[Mention, ...]:
         """The entities in order, after all vetoes and then all additions.
 
-        A veto removes an entity of its type whose place is exactly one that the rule finds. An added one has its
-        rule's score and the source "rule:NAME"; where the model has the same place and type, the model's stays. Where
-        entities must not overlap (`nested` False), an added one takes the place of those of the model that it
-        overlaps, and of two added ones the surer stays, then the longer, then the earlier.
+        A veto removes an entity of its type whose place is exactly one that the rule finds; one that it finds in part,
+        or with more around it, stays. An added one has its rule's score and the source "rule:NAME", of several rules
+        that find it the surest one's, then the first's. Where the model has the same place and type, the model's
+        stands for it. Where entities must not overlap (`nested` False), those that rules find take the place of the
+        model's others, and among themselves the surer stays, then the longer, then the earlier.
         """
-        if not self._searches:
-            return tuple(mentions)
         kept = self._without_vetoed(text, mentions)
-        known = {(one.start, one.end, one.label) for one in kept}
-        added = [one for one in self._added(text) if (one.start, one.end, one.label) not in known]
-        if nested:
-            return tuple(sorted({*kept, *added}))
-        return _flat(kept, added)
+        added = _surest(self._added(text))
+        if not nested:
+            return _flat(kept, added)
+        known = {_place(one) for one in kept}
+        return tuple(sorted([*kept, *(one for one in added if _place(one) not in known)]))
 
     def _without_vetoed(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         vetoed = {(*span, rule.label) for rule, find in self._of("veto") for span in find(text)}
-        return [one for one in mentions if (one.start, one.end, one.label) not in vetoed]
+        return [one for one in mentions if _place(one) not in vetoed]
 
     def _added(self, text: str) -> list[Mention]:
         return [
@@ -110,7 +109,7 @@ class _Search:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.matcher = TermMatcher(dict.fromkeys(rule.terms, True)) if rule.terms else None
-        self.expression = None if rule.pattern is None else _compile(rule.pattern)
+        self.expression = None if rule.pattern is None else compile_pattern(rule.pattern)
 
     def __call__(self, text: str) -> list[Span]:
         if self.matcher is not None:
@@ -125,12 +124,31 @@ class _Search:
         return [(start, end) for start, end in found if 0 <= start < end]
 
 
+def _place(one: Mention) -> tuple[int, int, str]:
+    return one.start, one.end, one.label
+
+
+def _surest(added: Iterable[Mention]) -> list[Mention]:
+    """One of each place and type."""
+    best: dict[tuple[int, int, str], Mention] = {}
+    for one in added:
+        if one.score > best.setdefault(_place(one), one).score:
+            best[_place(one)] = one
+    return list(best.values())
+
+
 def _flat(kept: Sequence[Mention], added: Sequence[Mention]) -> tuple[Mention, ...]:
-    """Added entities and those of the model that none of them overlaps."""
+    """What rules find, as the model's where that has it, and those of the model that none of it overlaps."""
+    of_model = {_place(one): one for one in kept}
     spans = [(one.start, one.end) for one in added]
     chosen = [added[index] for index in without_overlaps(spans, [one.score for one in added])]
-    left = [one for one in kept if not any(one.start < other.end and other.start < one.end for other in chosen)]
-    return tuple(sorted([*left, *chosen]))
+    ends = [one.end for one in chosen]  # they ascend, as the chosen do not overlap
+    left = []
+    for one in kept:
+        next_one = bisect.bisect_right(ends, one.start)
+        if next_one == len(chosen) or chosen[next_one].start >= one.end:
+            left.append(one)
+    return tuple(sorted([*left, *(of_model.get(_place(one), one) for one in chosen)]))
 
 
 def _load(config: RuleConfig, labels: Sequence[str]) -> Rule:
@@ -152,16 +170,3 @@ def _read_terms(path: str, where: str) -> tuple[str, ...]:
     if not terms:
         raise ConfigError(where, f"{path} holds no terms", "Write one term a line.")
     return terms
-
-
-def _compile(pattern: object) -> regex.Pattern:
-    """The expression; ValueError where it is none, or finds nothing that could be an entity."""
-    if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
-        raise ValueError(f"a pattern is {str(pattern)[:40]!r}, expected at most {MAX_PATTERN:,} characters")
-    try:
-        compiled = regex.compile(pattern)
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"the pattern {pattern[:60]!r} is no regular expression: {error}") from error
-    if compiled.fullmatch("") is not None:
-        raise ValueError(f"the pattern {pattern[:60]!r} matches the empty text")
-    return compiled

@@ -1,5 +1,7 @@
 """Terms and expressions that add entities, or forbid them."""
 
+import time
+
 import pytest
 
 from ernie_pp.config.ner import RuleConfig
@@ -46,6 +48,32 @@ def test_a_veto_removes_the_exact_place_of_its_type_only():
     assert _apply({**veto, "label": "金额"}) == MODEL
 
 
+def test_an_entity_that_two_rules_find_is_there_once_by_the_surer_then_the_first():
+    one, other = ({"name": name, "label": "公司", "action": "add", "terms": ("甲公司",)} for name in "ab")
+    for nested in (True, False):
+        found = _apply({**one, "score": 0.4}, {**other, "score": 0.8}, nested=nested, mentions=())
+        assert found == (Mention(0, 3, "公司", 0.8, "rule:b"),)
+        assert [one.source for one in _apply(one, other, nested=nested, mentions=())] == ["rule:a"]
+
+
+def test_a_mention_of_the_models_that_a_surer_rule_confirms_is_not_displaced():
+    sure = {"name": "a", "label": "公司", "action": "add", "terms": ("甲公司",)}
+    unsure = {"name": "b", "label": "x", "action": "add", "terms": ("公司付",), "score": 0.5}
+    assert _apply(sure, unsure) == MODEL
+    assert [one.source for one in _apply(unsure)] == ["rule:b", "model"]
+
+
+def test_mentions_come_in_order_with_no_rules_and_touching_ones_stay():
+    assert RuleFinder([]).apply(TEXT, MODEL[::-1], nested=False) == MODEL
+    rule = {"name": "c", "label": "x", "action": "add", "terms": ("付给",)}
+    assert [(one.start, one.end) for one in _apply(rule)] == [(0, 3), (3, 5), (5, 8)]
+
+
+def test_a_veto_of_a_part_or_of_more_changes_nothing():
+    veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("给乙公司", "甲公", "公司")}
+    assert _apply(veto) == MODEL
+
+
 def test_what_a_veto_forbids_a_rule_may_add():
     veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("乙公司",)}
     add = {"name": "a", "label": "公司", "action": "add", "terms": ("乙公司",)}
@@ -71,6 +99,16 @@ def test_an_expression_without_end_is_given_up(monkeypatch):
     monkeypatch.setattr(rules, "SEARCH_S", 0.05)
     with pytest.raises(DataError, match="rule slow\n  takes more than"):
         _apply({"name": "slow", "label": "x", "action": "add", "pattern": "(a|aa)+b"}, text="b" + "a" * 3000)
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_a_long_text_with_thousands_of_entities_takes_seconds(nested):
+    text = "甲乙丙丁戊己庚辛壬癸" * 5000
+    mentions = [Mention(place, place + 3, "x", 0.5) for place in range(0, len(text), 10)]
+    rule = {"name": "c", "label": "y", "action": "add", "terms": ("丙丁",)}
+    start = time.process_time()
+    assert len(_apply(rule, nested=nested, mentions=mentions, text=text)) == (10_000 if nested else 5000)
+    assert time.process_time() - start < 3
 
 
 def _load(tmp_path, content=None, labels=("公司",), **config):
