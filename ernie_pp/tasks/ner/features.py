@@ -57,10 +57,12 @@ def entities_of_row(rows: TokenRows, row: int, entities: Sequence[Entity]) -> It
     for index, entity in enumerate(entities):
         if entity.end <= left or entity.start >= right:
             continue
-        first, last = np.searchsorted(starts, max(entity.start, left)), np.searchsorted(ends, min(entity.end, right))
-        if starts[first] == max(entity.start, left) and ends[last] == min(entity.end, right) and first <= last:
+        start, end = max(entity.start, left), min(entity.end, right)
+        # One that begins inside the last token has no first token: it is `len(starts)`, and above `last`.
+        first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(ends, end))
+        if first <= last and starts[first] == start and ends[last] == end:
             is_whole = entity.start >= left and entity.end <= right
-            yield RowEntity(int(first) + 1, int(last) + 1, index, is_whole)
+            yield RowEntity(first + 1, last + 1, index, is_whole)
 
 
 def tag_targets(rows: TokenRows, documents: Sequence[Document], tags: TagSet) -> RowTargets:
