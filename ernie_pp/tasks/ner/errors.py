@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import bisect
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Place = tuple[int, int, str]
@@ -21,29 +23,41 @@ class ErrorCounts:
     missed: int
 
 
+class PlaceIndex:
+    """Finds which of one document's places overlap another one, without a look at all of them."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = sorted(places)
+        self._starts = [start for start, _, _ in self._places]
+        # The last end of each place and all before it: where that is too early, nothing before overlaps.
+        self._ends = list(itertools.accumulate((end for _, end, _ in self._places), max))
+
+    def overlapping(self, place: Place) -> list[Place]:
+        """Those that share a character with `place`, in order."""
+        found = []
+        index = bisect.bisect_left(self._starts, place[1]) - 1
+        while index >= 0 and self._ends[index] > place[0]:
+            if self._places[index][1] > place[0]:
+                found.append(self._places[index])
+            index -= 1
+        return found[::-1]
+
+
 def count_errors(true: Sequence[set[Place]], found: Sequence[set[Place]]) -> ErrorCounts:
     """Of the entities of all documents."""
     counts: dict[str, int] = dict.fromkeys((*KINDS, "missed"), 0)
     for gold, given in zip(true, found, strict=True):
+        gold_index, given_index = PlaceIndex(gold), PlaceIndex(given)
         for place in given - gold:
-            counts[kind_of_error(place, gold)] += 1
-        counts["missed"] += sum(not any(_overlap(place, one) for one in given) for place in gold - given)
+            counts[kind_of_error(place, gold_index.overlapping(place))] += 1
+        counts["missed"] += sum(not given_index.overlapping(place) for place in gold - given)
     return ErrorCounts(**counts)
 
 
-def kind_of_error(place: Place, gold: set[Place]) -> str:
-    """The kind of a given entity that is not among the true ones."""
-    near = list(_overlapping(place, gold))
+def kind_of_error(place: Place, near: Sequence[Place]) -> str:
+    """The kind of a given entity that is not true; `near` are the true ones that overlap it."""
     if any(one[:2] == place[:2] for one in near):
         return "type"
     if any(one[2] == place[2] for one in near):
         return "border"
     return "border_and_type" if near else "spurious"
-
-
-def _overlapping(place: Place, others: set[Place]) -> Iterator[Place]:
-    return (one for one in others if _overlap(place, one))
-
-
-def _overlap(one: Place, other: Place) -> bool:
-    return one[0] < other[1] and other[0] < one[1]

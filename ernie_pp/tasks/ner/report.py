@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ernie_pp.data.entities.document import Document, Entity, Mention
 from ernie_pp.report import Mistake, Table
 from ernie_pp.tasks.interface import ReportSections
-from ernie_pp.tasks.ner.errors import KINDS, kind_of_error
+from ernie_pp.tasks.ner.errors import KINDS, PlaceIndex, kind_of_error
 from ernie_pp.tasks.ner.metric import Evaluation, GroupFigures
 
 AROUND = 20  # characters shown on each side of a mistake
@@ -41,14 +42,12 @@ def report_sections(evaluation: Evaluation) -> ReportSections:
 
 def list_mistakes(documents: Sequence[Document], given: Sequence[Sequence[Mention]], *, limit: int) -> list[Mistake]:
     """Wrong entities, surest first, then those that were missed, in the order of the documents."""
-    wrong, missed = [], []
-    for document, mentions in zip(documents, given, strict=True):
-        true = {(one.start, one.end, one.label) for one in document.entities or ()}
-        found = {(one.start, one.end, one.label): one for one in mentions}
-        wrong += [_wrong(document, one, true) for place, one in found.items() if place not in true]
-        missed += list(_missed(document, true, set(found)))
-    wrong.sort(key=lambda mistake: -mistake.probability)
-    return [*wrong, *missed][:limit]
+    pairs = list(zip(documents, given, strict=True))
+    wrong = [found for document, mentions in pairs for found in _wrong(document, mentions)]
+    wrong.sort(key=lambda found: -found[0].score)  # equally sure ones stay in the order of the documents
+    missed = (mistake for document, mentions in pairs for mistake in _missed(document, mentions))
+    shown = [_shown(*found) for found in wrong[:limit]]
+    return [*shown, *itertools.islice(missed, max(limit - len(shown), 0))]
 
 
 def _group_lines(title: str, groups: Sequence[GroupFigures]) -> list[str]:
@@ -75,23 +74,33 @@ def _group_table(title: str, name: str, groups: Sequence[GroupFigures]) -> Table
     return Table(title, columns, rows, percent=frozenset({"precision", "recall", "F1"}))
 
 
-def _wrong(document: Document, one: Mention, true: set[Place]) -> Mistake:
+def _places(entities: Iterable[Entity]) -> set[Place]:
+    return {(one.start, one.end, one.label) for one in entities}
+
+
+def _wrong(document: Document, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Document, PlaceIndex]]:
+    true = _places(document.entities or ())
+    index = PlaceIndex(true)
+    return ((one, document, index) for one in mentions if (one.start, one.end, one.label) not in true)
+
+
+def _shown(one: Mention, document: Document, true: PlaceIndex) -> Mistake:
     place = (one.start, one.end, one.label)
-    near = sorted(other for other in true if other[0] < one.end and one.start < other[1])
+    near = true.overlapping(place)
     return Mistake(
         place=str(document.place),
         text=_around(document.text, one),
         true=", ".join(f"{label} {document.text[start:end]}" for start, end, label in near) or "(none)",
-        given=f"{one.label} ({_SAID[kind_of_error(place, true)]})",
+        given=f"{one.label} ({_SAID[kind_of_error(place, near)]})",
         probability=one.score,
     )
 
 
-def _missed(document: Document, true: set[Place], found: set[Place]) -> Iterator[Mistake]:
-    for start, end, label in sorted(true - found):
-        if not any(one[0] < end and start < one[1] for one in found):
-            text = _around(document.text, Entity(start, end, label))
-            yield Mistake(str(document.place), text, label, "(none)", 0.0)
+def _missed(document: Document, mentions: Sequence[Mention]) -> Iterator[Mistake]:
+    found = PlaceIndex(_places(mentions))
+    for place in sorted(_places(document.entities or ())):
+        if not found.overlapping(place):
+            yield Mistake(str(document.place), _around(document.text, Entity(*place)), place[2], "(none)", 0.0)
 
 
 def _around(text: str, entity: Entity) -> str:

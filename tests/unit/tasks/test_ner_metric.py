@@ -1,6 +1,8 @@
 """Figures of entities against seqeval, and by hand where it has none."""
 
 import random
+import time
+from typing import Any
 
 import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
@@ -8,8 +10,10 @@ from seqeval.scheme import IOB2
 
 from ernie_pp.data.entities.document import Entity, Mention
 from ernie_pp.data.entities.tags import tags_of
+from ernie_pp.tasks.ner.errors import PlaceIndex
 from ernie_pp.tasks.ner.metric import measure, metric_names
 
+NONE_IS_0: dict[str, Any] = {"zero_division": 0}  # seqeval calls it a text
 SEQEVAL = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
 
@@ -26,8 +30,8 @@ def _spans(rng, length):
 
 
 def _measure(gold, given, types="ABC", **words):
-    sides = [[[Entity(*span) for span in one] for one in side] for side in (gold, given)]
-    return measure(*sides, types, **{"headline": "micro_f1", **words})
+    true, found = ([[Entity(*span) for span in one] for one in side] for side in (gold, given))
+    return measure(true, found, types, **{"headline": "micro_f1", **words})
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -39,7 +43,7 @@ def test_figures_are_those_of_seqeval(seed):
     values = _measure(gold, given).values
     for average in ("micro", "macro", "weighted"):
         for name, oracle in SEQEVAL.items():
-            expected = oracle(*tags, average=average, mode="strict", scheme=IOB2, zero_division=0)
+            expected = oracle(*tags, average=average, mode="strict", scheme=IOB2, **NONE_IS_0)
             assert values[f"{average}_{name}"] == pytest.approx(expected)
     assert values["flat_f1"] == pytest.approx(values["micro_f1"])
     assert set(values) == set(metric_names())
@@ -52,6 +56,24 @@ def test_borders_are_told_from_types():
     assert vars(found.errors) == {"type": 1, "border": 1, "border_and_type": 1, "spurious": 1, "missed": 1}
     assert found.values["boundary_f1"] == pytest.approx(0.4)
     assert found.values["type_accuracy"] == pytest.approx(0.5)
+
+
+def test_places_that_overlap_are_found_as_by_comparing_all():
+    rng = random.Random(5)
+    for _ in range(50):
+        places = {(start, start + rng.randint(1, 9), rng.choice("AB")) for start in rng.choices(range(40), k=15)}
+        index = PlaceIndex(places)
+        for start in range(45):
+            one = (start, start + rng.randint(1, 6), "A")
+            assert index.overlapping(one) == sorted(p for p in places if p[0] < one[1] and one[0] < p[1])
+
+
+def test_documents_with_thousands_of_entities_take_seconds():
+    rng = random.Random(6)
+    gold, given = ([[(s, s + 5, "A") for s in rng.sample(range(30_000), 3000)]] for _ in range(2))
+    start = time.process_time()
+    assert _measure(gold, given).errors.missed > 100
+    assert time.process_time() - start < 5
 
 
 def test_nested_entities_have_figures_of_their_own():

@@ -1,8 +1,9 @@
-"""What is shown of entities; the dictionary they are compared with; copies with other entities."""
+"""What is shown of entities; copies with other entities."""
+
+import time
 
 from ernie_pp.data.entities.document import Document, Entity, Mention
 from ernie_pp.data.rows import Place
-from ernie_pp.tasks.ner.baseline import find_entities, fit_dictionary
 from ernie_pp.tasks.ner.metric import measure
 from ernie_pp.tasks.ner.report import list_mistakes, report_sections, type_lines
 from ernie_pp.tasks.ner.swapping import with_swapped_copies
@@ -35,12 +36,30 @@ def test_mistakes_come_surest_first_and_show_the_text_around():
     assert len(list_mistakes([document], given, limit=1)) == 1
 
 
-def test_the_dictionary_finds_the_longest_training_entity_with_its_usual_type():
-    train = [
-        _document("北京大学在北京", (0, 4, "机构"), (5, 7, "地点")),
-        _document("北京北京", (0, 2, "机构"), (2, 4, "机构")),
+def test_a_mistake_names_every_true_entity_it_overlaps_and_what_is_wrong():
+    document = _document("在北京大学人民医院看病", (1, 9, "机构"), (1, 3, "地点"), (1, 5, "学校"))
+    given = [(Mention(3, 5, "学校", 0.7), Mention(1, 5, "机构", 0.8), Mention(1, 3, "地点", 0.9))]
+    found = list_mistakes([document], given, limit=9)
+    assert [(one.true, one.given) for one in found] == [
+        ("地点 北京, 学校 北京大学, 机构 北京大学人民医院", "机构 (right place, wrong type)"),
+        ("学校 北京大学, 机构 北京大学人民医院", "学校 (overlaps a true one of its type)"),
     ]
-    assert find_entities(fit_dictionary(train), ["去北京大学和北京"]) == [[Entity(1, 5, "机构"), Entity(6, 8, "机构")]]
+
+
+def test_mistakes_show_no_more_than_some_characters_on_each_side():
+    document = _document("甲" * 50 + "张三" + "乙" * 50)
+    (found,) = list_mistakes([document], [[Mention(50, 52, "人")]], limit=1)
+    assert found.text == "甲" * 20 + "【张三】" + "乙" * 20
+
+
+def test_mistakes_in_a_long_document_take_seconds():
+    places = [(place, place + 4, "人") for place in range(0, 50_000, 10)]
+    document = _document("甲" * 50_000, *places)
+    given = [Mention(start + 1, end, label) for start, end, label in places[::2]]
+    start = time.process_time()
+    found = list_mistakes([document], [given], limit=3000)
+    assert [one.given for one in found].count("(none)") == 500
+    assert time.process_time() - start < 10
 
 
 def test_copies_hold_other_entities_at_right_places_and_the_same_text_everywhere():
@@ -53,7 +72,7 @@ def test_copies_hold_other_entities_at_right_places_and_the_same_text_everywhere
     assert found[0] is train[0] and found == with_swapped_copies(train, 3, seed=5)
     pool = {"甲公司", "乙厂", "丙集团有限公司"}
     for copy in found[1:4]:
-        names = [copy.text[e.start : e.end] for e in copy.entities]
+        names = [copy.text[e.start : e.end] for e in copy.entities or ()]
         assert len(names) == 3 and names[0] == names[2] and set(names) <= pool
         assert copy.text == f"{names[0]}和{names[1]}，{names[2]}。"
     assert with_swapped_copies(train, 0, seed=5) == train
