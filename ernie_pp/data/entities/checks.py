@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,8 @@ class FileOfEntities:
         if self.looks_inclusive:
             return f"Some entities of the file are empty: its ends are inclusive, it seems. {_CORRECT}"
         if self.counting not in (PLAIN, None):
-            return _advice_of(self.counting)
+            # Where it is repaired by, and this one is still wrong, nothing would mend it.
+            return _CORRECT if self.may_repair else _advice_of(self.counting)
         nearby = place_nearby(claim)
         if nearby is None:
             return _CORRECT
@@ -131,7 +133,7 @@ def _without_duplicates(row: MarkedRow, entities: Sequence[Entity], findings: Fi
     """Every entity once, in order; what is odd about them is noted."""
     kept = tuple(sorted(set(entities)))
     if len(kept) < len(entities):
-        twice = next(one for one in kept if entities.count(one) > 1)
+        (twice, _), *_ = Counter(entities).most_common(1)
         findings.add("duplicate", row.place, _named(row, twice), count=len(entities) - len(kept))
     reach: Entity | None = None
     for one in kept:

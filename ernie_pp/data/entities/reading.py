@@ -16,6 +16,8 @@ from ernie_pp.data.rows import Fault, Place, Row
 
 # Fields that the readers of token files and of brat add for the checks, and no document keeps.
 _TAGS, _BRAT = "tags", "brat"
+# Of each list of odd tags: line and tag, and for illegal ones the tag before.
+_SIZES = {"illegal": 3, "cut": 2}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def _marked_rows(
             faults.add(Fault(row.place, options.text, _shown(found.text), "the text", "Name its field: data.text."))
         elif _tags_are_taken(row, options, faults, findings):
             _note(row.place, found, findings)
-            rest = {name: value for name, value in found.rest.items() if name not in (_TAGS, _BRAT)}
+            rest = {name: value for name, value in found.rest.items() if not _is_readers(name, value)}
             yield MarkedRow(row.place, found.text, found.entities, rest)
 
 
@@ -62,9 +64,9 @@ def _tags_are_taken(row: Row, options: EntityOptions, faults: Faults, findings: 
     """Whether the tags that a row was read from are legal, or may be read as they are."""
     tags = row.fields.get(_TAGS)
     brat = row.fields.get(_BRAT)
-    if isinstance(brat, Mapping) and brat.get("others"):
+    if isinstance(brat, Mapping) and _is_readers(_BRAT, brat) and brat["others"]:
         findings.add("other_marks", row.place, "", count=brat["others"])
-    if not isinstance(tags, Mapping):
+    if not isinstance(tags, Mapping) or not _is_readers(_TAGS, tags):
         return True
     for line, tag in tags.get("cut", ()):
         findings.add("cut_entity", Place(row.place.path, line), tag)
@@ -77,6 +79,22 @@ def _tags_are_taken(row: Row, options: EntityOptions, faults: Faults, findings: 
     for line, tag, before in illegal:
         findings.add("illegal_tag", Place(row.place.path, line), f"{tag} after {before}")
     return True
+
+
+def _is_readers(name: str, value: Any) -> bool:
+    """Whether a field is what the readers add, and none of the user's that has the same name."""
+    if not isinstance(value, Mapping):
+        return False
+    if name == _BRAT:
+        return set(value) == {"others"} and type(value["others"]) is int
+    lists = {key: one for key, one in value.items() if isinstance(one, list)}
+    if name != _TAGS or set(value) != set(_SIZES) or set(lists) != set(value):
+        return False
+    return all(
+        isinstance(entry, list) and len(entry) == _SIZES[key] and type(entry[0]) is int
+        for key, one in lists.items()
+        for entry in one
+    )
 
 
 def _note(place: Place, found: MarkedText, findings: Findings) -> None:
