@@ -10,34 +10,11 @@ label_studio  {data: {text}, annotations: [{result: [{value: {start, end, text, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ernie_pp.choices import Dialect
-
-
-@dataclass(frozen=True)
-class Marked:
-    """One entity as a file has it; `text` is its own text where the file gives one."""
-
-    start: Any
-    end: Any
-    label: Any
-    text: Any = None
-
-
-@dataclass(frozen=True)
-class MarkedText:
-    """A row's text with its entities, None where it marks none; `rest` are the row's other fields."""
-
-    text: Any
-    entities: tuple[Marked, ...] | None
-    rest: Mapping[str, object]
-    notes: Sequence[tuple[str, str]] = ()  # (kind of finding, what is shown)
-
-
-class Unreadable(ValueError):
-    """The fields are not those of the dialect; the arguments are the field, what came, and what was expected."""
+from ernie_pp.data.entities.marked import Marked, MarkedText, Unreadable, listed
+from ernie_pp.data.entities.studio_tasks import read_task
 
 
 def read_fields(fields: Mapping[str, Any], dialect: Dialect, *, text: str) -> MarkedText:
@@ -98,7 +75,7 @@ def _mentions(labels: Mapping[str, Any]) -> Iterator[Marked]:
         if not isinstance(mentions, Mapping):
             raise Unreadable("label", mentions, "{mention: [[start, end]]}")
         for mention, spans in mentions.items():
-            for span in _listed(spans, "label"):
+            for span in listed(spans, "label"):
                 start, end = _pair(span, "label")
                 yield Marked(start, end + 1 if type(end) is int else end, label, mention)
 
@@ -106,7 +83,7 @@ def _mentions(labels: Mapping[str, Any]) -> Iterator[Marked]:
 def _cail(fields: Mapping[str, Any], text: str) -> MarkedText:
     name = text if text in fields else "context"
     entries = fields.get("entities")
-    marked = None if entries is None else tuple(_spans(_listed(entries, "entities")))
+    marked = None if entries is None else tuple(_spans(listed(entries, "entities")))
     return MarkedText(fields.get(name), marked, _rest(fields, name, "entities"))
 
 
@@ -114,7 +91,7 @@ def _spans(entries: Sequence[Any]) -> Iterator[Marked]:
     for entry in entries:
         if not isinstance(entry, Mapping) or "label" not in entry:
             raise Unreadable("entities", entry, '{"label", "span": ["start;end"]}')
-        for span in _listed(entry.get("span"), "span"):
+        for span in listed(entry.get("span"), "span"):
             parts = span.split(";") if isinstance(span, str) else []
             if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
                 raise Unreadable("span", span, 'a text "start;end"')
@@ -127,49 +104,11 @@ def _doccano(fields: Mapping[str, Any], text: str) -> MarkedText:
     if own is None:
         return _entities(fields, name)
     marked = []
-    for entry in _listed(fields[own], own):
+    for entry in listed(fields[own], own):
         if not isinstance(entry, list) or len(entry) != 3:
             raise Unreadable(own, entry, "[start, end, label]")
         marked.append(Marked(*entry))
     return MarkedText(fields.get(name), tuple(marked), _rest(fields, name, own))
-
-
-def _label_studio(fields: Mapping[str, Any], text: str) -> MarkedText:
-    data = fields.get("data")
-    if not isinstance(data, Mapping):
-        raise Unreadable("data", data, '{"text": "…"}')
-    everything = _listed(fields.get("annotations", fields.get("completions")) or [], "annotations")
-    kept = [one for one in everything if isinstance(one, Mapping) and not one.get("was_cancelled")]
-    notes = [("cancelled", "annotations")] * (len(everything) - len(kept))
-    if len(kept) > 1:
-        notes.append(("more_annotations", f"{len(kept)} annotations"))
-    chosen = kept or [
-        one for one in _listed(fields.get("predictions") or [], "predictions") if isinstance(one, Mapping)
-    ]
-    marked = tuple(_results(_listed(chosen[0].get("result"), "result"))) if chosen else None
-    rest = {**{name: value for name, value in data.items() if name != text}, **_id_of(fields)}
-    return MarkedText(data.get(text), marked, rest, notes)
-
-
-def _results(results: Sequence[Any]) -> Iterator[Marked]:
-    for result in results:
-        value = result.get("value") if isinstance(result, Mapping) else None
-        if not isinstance(value, Mapping):
-            raise Unreadable("result", result, '{"value": {"start", "end", "labels"}}')
-        if "labels" in value and "start" in value:  # a relation or a choice has none
-            labels = _listed(value["labels"], "labels")
-            for label in labels:
-                yield Marked(value["start"], value.get("end"), label, value.get("text"))
-
-
-def _id_of(fields: Mapping[str, Any]) -> dict[str, object]:
-    return {"id": fields["id"]} if "id" in fields else {}
-
-
-def _listed(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise Unreadable(name, value, "a list")
-    return value
 
 
 def _pair(value: Any, name: str) -> tuple[Any, Any]:
@@ -187,5 +126,5 @@ _READERS: dict[str, Callable[[Mapping[str, Any], str], MarkedText]] = {
     "cluener": _cluener,
     "cail": _cail,
     "doccano": _doccano,
-    "label_studio": _label_studio,
+    "label_studio": read_task,
 }

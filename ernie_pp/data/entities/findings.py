@@ -15,6 +15,7 @@ KINDS = {
     "moved": "entities that stood at a wrong place, moved to where their text is (ner.repair_offsets)",
     "more_annotations": "texts with several annotations, of which the first is read",
     "cancelled": "annotations that were cancelled, left out",
+    "predicted": "texts with predictions that nobody has gone over, which are read as entities",
     "other_marks": "relations, attributes and notes, not read",
 }
 

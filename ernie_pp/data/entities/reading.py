@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from ernie_pp.choices import Dialect
 from ernie_pp.data.entities.checks import FileOfEntities, MarkedRow
-from ernie_pp.data.entities.dialects import MarkedText, Unreadable, read_fields
+from ernie_pp.data.entities.dialects import read_fields
 from ernie_pp.data.entities.document import Document
 from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.marked import MarkedText, Unreadable
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.rows import Fault, Place, Row
 
