@@ -106,7 +106,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities")
     parser.add_argument("--input", metavar="PATH", required=True, help="JSON lines, a .txt file, or a folder of those")
     parser.add_argument("--output", metavar="DIR", required=True, help="folder of pages, JSON and a spreadsheet")
-    parser.add_argument("--fields", metavar="FILE", help="YAML list of fields (default: those of training)")
+    parser.add_argument("--fields", metavar="FILE", help="YAML with `fields:` (default: those of training)")
     parser.add_argument(
         "--gold", metavar="NAME", help="field of the rows with the true values: figures are written too"
     )
