@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,15 +87,16 @@ class Overlap:
 
 def find_overlaps(document: Document) -> list[Overlap]:
     """Each entity that a longer one, or an earlier one of its length, overlaps, with that one."""
-    kept: list[Entity] = []
+    kept: list[Entity] = []  # in the order of their places, none overlaps another
     overlaps = []
-    by_length: Sequence[Entity] = sorted(document.entities or (), key=lambda e: (e.start - e.end, e.start, e.label))
-    for entity in by_length:
-        other = next((one for one in kept if one.start < entity.end and entity.start < one.end), None)
-        if other is None:
-            kept.append(entity)
+    for entity in sorted(document.entities or (), key=_longest_first):
+        place = bisect.bisect_right(kept, entity.start, key=lambda one: one.end)
+        # None that is kept is shorter, so two at most share characters with this one.
+        others = [one for one in kept[place : place + 2] if one.start < entity.end]
+        if others:
+            overlaps.append(Overlap(document, min(others, key=_longest_first), entity))
         else:
-            overlaps.append(Overlap(document, other, entity))
+            kept.insert(place, entity)
     return overlaps
 
 
@@ -110,6 +112,10 @@ def overlap_fault(overlap: Overlap) -> Fault:
     what = f"{other.label} {text[other.start : other.end]} and {kept.label} {text[kept.start : kept.end]}"
     advice = "Set ner.head: global_pointer, which has both, or ner.overlaps: longest, which keeps the longer one."
     return Fault(overlap.document.place, "entities", what, "entities that do not overlap", advice)
+
+
+def _longest_first(entity: Entity) -> tuple[int, int, str]:
+    return entity.start - entity.end, entity.start, entity.label
 
 
 def _unknown_type(document: Document, entity: Entity, labels: LabelSet) -> Fault:
