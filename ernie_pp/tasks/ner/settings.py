@@ -94,6 +94,8 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _problems(values: Mapping[str, Any]) -> Iterator[str]:
     labels, thresholds = values["labels"], values["thresholds"]
+    if values["head"] not in get_args(Head):
+        yield f"head is {str(values['head'])[:80]}, expected one of {', '.join(get_args(Head))}"
     if not isinstance(labels, list) or not labels or not all(isinstance(one, str) and one.strip() for one in labels):
         yield f"labels is {str(labels)[:80]}, expected a list of names"
     elif len(set(labels)) < len(labels):
@@ -104,8 +106,6 @@ def _problems(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"thresholds is {str(thresholds)[:80]}, expected numbers"
     elif len(thresholds) != (len(labels) if values["head"] == "global_pointer" else 0):
         yield f"thresholds has {len(thresholds)} numbers for {len(labels)} types and {str(values['head'])[:40]}"
-    if values["head"] not in get_args(Head):
-        yield f"head is {str(values['head'])[:80]}, expected one of {', '.join(get_args(Head))}"
     if values["scheme"] not in get_args(Scheme):
         yield f"scheme is {str(values['scheme'])[:80]}, expected one of {', '.join(get_args(Scheme))}"
     if type(values["nested"]) is not bool:
