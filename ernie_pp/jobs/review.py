@@ -76,7 +76,7 @@ def review_documents(options: ReviewOptions, find_mentions: FindMentions | None 
         LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
     if tally.unknown:
         LOG.warning("true values of no field are not counted: %s", ", ".join(sorted(map(str, tally.unknown))))
-    return _describe(folder, tally, figures, num_left_out=faults.count)
+    return _describe(Path(options.output), tally, figures, num_left_out=faults.count)
 
 
 @dataclass
