@@ -36,7 +36,8 @@ def encode_windows(
         windows = np.array([[0, end - begin]])
         if end - begin > size:
             assert whole.offsets is not None
-            starts, ends = whole.offsets[begin:end, 0], whole.offsets[begin:end, 1]
+            # Dense and of the type of Python's numbers: each look-up of a place would copy them otherwise.
+            starts, ends = np.ascontiguousarray(whole.offsets[begin:end].T, dtype=np.int64)
             kept = [tokens_of_span(starts, ends, span) for span in keep[index]] if keep is not None else []
             windows = cut_windows(text, starts, ends, size=size, overlap=overlap, keep=kept)
         parts.append(np.column_stack([windows + begin, np.full(len(windows), index)]))

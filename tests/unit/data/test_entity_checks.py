@@ -291,3 +291,43 @@ def test_fddc_is_read_whole(shared_data, name, num_rows):
     documents, _ = _read(_numbered(records))
     expected = sum(len({(e["start"], e["end"], e["label"]) for e in record["entities"]}) for record in records)
     assert _counts(documents) == (num_rows, expected)
+
+
+def test_a_row_of_another_form_is_told_with_what_came_and_the_key_to_set():
+    row = Row(Place("f", 3), {"text": "甲", "label": {"A": [[0, 0]]}})
+    with pytest.raises(DataError, match=r'f line 3\n *label: found ".*0, 0.*", expected \{mention') as caught:
+        _read([row])
+    assert "data.dialect" in str(caught.value)
+    with pytest.raises(DataError, match=r"f line 3\n *label: found .*, expected a list"):
+        _read([row], dialect="doccano")
+
+
+@pytest.mark.parametrize("text", [None, 5, ["甲"]])
+def test_a_row_without_its_text_names_the_key_of_its_field(text):
+    rows = [Row(Place("f", 3), {"body": "甲", "text": text, "entities": []})]
+    with pytest.raises(DataError, match=r"f line 3\n *text: found .*\n *Name its field: data\.text\."):
+        _read(rows)
+    assert _read(rows, text="body")[0][0].text == "甲"
+
+
+def test_the_first_three_findings_of_a_kind_are_named_and_all_are_counted():
+    rows = [Row(Place("f", line), {"text": "甲乙", "entities": [_entity(0, 2), _entity(0, 1)]}) for line in range(1, 6)]
+    (line,) = _read(rows)[1].lines()
+    assert line.endswith(": 5 (line 1 A 甲乙 and A 甲; line 2 A 甲乙 and A 甲; line 3 A 甲乙 and A 甲; …)")
+
+
+def test_one_file_tells_nothing_of_another():
+    # Each file has its own way: of two read one after the other each is repaired by its own.
+    for name in ("ends inclusive", "two places too far left"):
+        documents, _ = _read(_rows(WAYS[name]), repair=True)
+        assert documents[2].entities == (Entity(0, 1, "否"),)
+
+
+def test_an_entity_that_the_way_of_the_file_does_not_fit_leaves_no_certain_way():
+    rows = _rows(WAYS["ends inclusive"])
+    rows[0].fields["entities"][0]["start"] -= 1
+    with pytest.raises(DataError, match="'张三' there") as caught:
+        _read(rows)
+    assert "if places are read as" not in str(caught.value)
+    documents, findings = _read(rows, repair=True)  # one by one, by their texts
+    assert [len(one.entities or ()) for one in documents] == [3, 3, 1] and findings.counts == {"moved": 7}

@@ -1,5 +1,7 @@
 """Windows as rows of tokens."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,3 +66,11 @@ def test_no_texts_are_no_rows(tokenizer):
 )
 def test_a_span_touches_the_tokens_it_shares_characters_with(span, tokens):
     assert tokens_of_span(np.array([0, 3, 6]), np.array([2, 6, 8]), span) == tokens
+
+
+def test_a_long_text_with_tens_of_thousands_of_kept_spans_takes_seconds(tokenizer):
+    text = "甲方乙方合同，甲乙丙丁。" * 30_000
+    keep = [[(place, place + 2) for place in range(0, len(text) - 2, 6)]]
+    start = time.process_time()
+    assert len(encode_windows([text], tokenizer, max_length=256, overlap=64, keep=keep)) > 1000
+    assert time.process_time() - start < 8  # each look-up once copied all places: minutes
