@@ -53,7 +53,8 @@ def main():
     for line in sys.stdin:
         if os.fork() == 0:
             job = json.loads(line)
-            print(json.dumps({"start": job["start"], **_start(job)}), flush=True)
+            # One write: the other children have the same pipe, and print may write its line end apart.
+            os.write(1, (json.dumps({"start": job["start"], **_start(job)}) + "\n").encode())
             os._exit(0)
 
 

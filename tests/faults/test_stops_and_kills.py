@@ -61,7 +61,7 @@ def test_killed_at_random_moments_it_loses_nothing_that_was_saved(tmp_path, whol
     config, folder, chance = sample_run.write_sample(tmp_path), tmp_path / "run", random.Random(2)
     for _ in range(NUM_KILLS):
         run = long_run.start(config, "train.max_steps=110", EVERY_STEP)
-        run.wait_until(lambda run=run: run.has_rank(1))
+        run.wait_until(lambda run=run: run.has_rank(0) and run.has_rank(1))
         if chance.random() < 0.8:
             _wait_until_trained(run, folder, chance.uniform(0, 0.3))
         else:
