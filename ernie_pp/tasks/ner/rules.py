@@ -113,7 +113,9 @@ class _Search:
 
     def __call__(self, text: str) -> list[Span]:
         if self.matcher is not None:
-            return [(start, end) for start, end, _ in self.matcher.find(text)]
+            # A term is forbidden also where it stands inside a longer one of the list.
+            find = self.matcher.find_all if self.rule.action == "veto" else self.matcher.find
+            return [(start, end) for start, end, _ in find(text)]
         assert self.expression is not None
         group = 1 if self.expression.groups else 0
         try:

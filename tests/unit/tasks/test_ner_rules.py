@@ -69,6 +69,11 @@ def test_mentions_come_in_order_with_no_rules_and_touching_ones_stay():
     assert [(one.start, one.end) for one in _apply(rule)] == [(0, 3), (3, 5), (5, 8)]
 
 
+def test_a_veto_knows_a_term_inside_a_longer_one():
+    veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("乙公司", "给乙公司100")}
+    assert _apply(veto) == MODEL[:1]
+
+
 def test_a_veto_of_a_part_or_of_more_changes_nothing():
     veto = {"name": "v", "label": "公司", "action": "veto", "terms": ("给乙公司", "甲公", "公司")}
     assert _apply(veto) == MODEL
