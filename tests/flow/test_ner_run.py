@@ -9,6 +9,7 @@ import sample_run
 
 from ernie_pp.jobs.evaluate import evaluate_run
 from ernie_pp.serving import Predictor
+from ernie_pp.tasks.ner.settings import DecodeSettings
 
 HEADS = {
     "softmax": {"head": "softmax"},
@@ -76,3 +77,8 @@ def test_a_grid_gives_the_dev_figures_of_one_process(tmp_path, head, grid):
 
 def _sizes():
     return {"sizes": {"vocab": "vocab.txt", "num_layers": 2, "hidden_size": 32, "num_heads": 2, "max_positions": 64}}
+
+
+def test_a_bundle_of_a_crf_without_its_transitions_is_refused():
+    with pytest.raises(ValueError, match="has no transitions"):
+        DecodeSettings(("人",), "crf", "bio").check_output((1, 4, 3), 4)

@@ -78,6 +78,8 @@ class DecodeSettings:
 
     def check_output(self, shape: tuple[int, ...], length: int) -> None:
         """ValueError unless a bundle's output of this shape, for rows of `length` tokens, is that of this head."""
+        if self.head == "crf" and self.chain is None:
+            raise ValueError("has no transitions (decode.chain), without which a CRF's emissions say little")
         count = self.num_outputs
         expected = (count, length, length) if self.head == "global_pointer" else (length, count)
         if shape[1:] != expected:
