@@ -24,17 +24,26 @@ def read_fields(fields: Mapping[str, Any], dialect: Dialect, *, text: str) -> Ma
 
 
 def dialect_of(fields: Mapping[str, Any], *, text: str) -> str:
-    """The dialect that the names of the fields tell."""
+    """The dialect that the names of the fields tell; Unreadable where two of them hold entities."""
     if isinstance(fields.get("data"), Mapping) or "annotations" in fields:
         return "label_studio"
-    if isinstance(fields.get("label"), Mapping):
-        return "cluener"
-    if isinstance(fields.get("label", fields.get("labels")), list):
-        return "doccano"
-    entries = fields.get("entities")
+    name = "label" if "label" in fields else "labels"
+    labels, entries = fields.get(name), fields.get("entities")
+    has_entries = isinstance(entries, list) and bool(entries)
+    if has_entries and _hold_entities(labels):
+        raise Unreadable("entities", entries, f"entities in one field, and {name} holds some too")
+    if not has_entries and isinstance(labels, (Mapping, list)):
+        return "cluener" if name == "label" and isinstance(labels, Mapping) else "doccano"
     if isinstance(entries, list) and any(isinstance(one, Mapping) and "span" in one for one in entries):
         return "cail"
     return "cail" if "context" in fields and text not in fields else "entities"
+
+
+def _hold_entities(labels: Any) -> bool:
+    """Whether labels are those of cluener or doccano: an empty field, or names of what a text is about, are not."""
+    return bool(labels) and (
+        isinstance(labels, Mapping) or (isinstance(labels, list) and any(isinstance(one, list) for one in labels))
+    )
 
 
 def _entities(fields: Mapping[str, Any], text: str) -> MarkedText:

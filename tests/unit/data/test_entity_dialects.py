@@ -96,6 +96,26 @@ def test_a_row_may_say_that_it_has_no_entities(fields):
     assert _read(fields).entities == ()
 
 
+@pytest.mark.parametrize(
+    "beside", [{"label": []}, {"labels": []}, {"label": {}}, {"labels": ["新闻"]}, {"label": ["新闻", "体育"]}]
+)
+def test_a_field_that_marks_nothing_hides_no_entities_of_another(beside):
+    found = _read({"text": TEXT, "entities": [OURS], **beside})
+    assert found.entities == (Marked(0, 2, "人"),) and found.rest == beside
+
+
+@pytest.mark.parametrize(
+    "beside", [{"label": [[3, 5, "地"]]}, {"labels": [[3, 5, "地"]]}, {"label": {"地": {"北京": [[3, 4]]}}}]
+)
+def test_two_fields_with_entities_are_told_unless_the_dialect_is_named(beside):
+    fields = {"text": TEXT, "entities": [OURS], **beside}
+    with pytest.raises(Unreadable) as caught:
+        _read(fields)
+    field, _, expected = caught.value.args
+    assert field == "entities" and next(iter(beside)) in expected
+    assert _read(fields, "entities").entities == (Marked(0, 2, "人"),)
+
+
 def test_cancelled_annotations_are_left_out_and_the_first_of_several_is_read():
     other = {"result": [{"value": {"start": 3, "end": 5, "labels": ["地"]}}]}
     cancelled = {"was_cancelled": True, "result": [RESULT]}
