@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from ernie_pp.data.rows import Fault, Place
 from ernie_pp.errors import ConfigError, DataError
 
 _BUFFER_BYTES = 1 << 16
+_WHITE_SPACE = b" \t\r\n"
+# A first line that ends in a tag: a line of JSON never does, for there a text ends in a quote.
+_ENDS_IN_TAG = re.compile(rb"[^\r\n]*[ \t\x02](?:O|[BIMES]-[^\s\"]+)[ \t]*\r?\n")
 _ADVICE = {
     ".xlsx": "Save the sheet as CSV (UTF-8).",
     ".xls": "Save the sheet as CSV (UTF-8).",
@@ -63,7 +67,10 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
 
 
 def _sniff_entities(source: Source, start: bytes) -> Format:
-    """A spreadsheet or JSON by the ending, JSON by its first character; all else has tokens and tags."""
+    """A spreadsheet or JSON by the ending, JSON by its first character; all else has tokens and tags.
+
+    A bracket may be a token too: a tag stands behind it then.
+    """
     ending = Path(source.name).suffix.lower()
     if ending in (".csv", ".jsonl", ".ndjson"):
         return FORMATS_BY_ENDING[ending]
@@ -71,14 +78,19 @@ def _sniff_entities(source: Source, start: bytes) -> Format:
     if found is None and ending == ".json":
         what = f'is auto, and "{source.name}" begins neither with {{ nor with ['
         raise ConfigError("data.format", what, "Set it to conll, if the file has tokens and tags.")
-    return found or "conll"
+    has_tag = ending != ".json" and _ENDS_IN_TAG.match(_beginning(start)) is not None
+    return "conll" if found is None or has_tag else found
 
 
 def _sniff_json(start: bytes) -> Format | None:
-    text = start.removeprefix(UTF8_BOM).lstrip(b" \t\r\n")
+    text = _beginning(start)
     if text.startswith(b"["):
         return "json"
     return "jsonl" if text.startswith(b"{") or not text else None
+
+
+def _beginning(start: bytes) -> bytes:
+    return start.removeprefix(UTF8_BOM).lstrip(_WHITE_SPACE)
 
 
 def _open_file(path: Path) -> BinaryIO:

@@ -123,6 +123,21 @@ def test_a_file_of_entities_is_told_by_its_first_character_or_ending(read, name,
     assert row.fields["text"] == "张三"
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.conll", "a"])
+@pytest.mark.parametrize(
+    "content", ["[ O\n哈 B-X\n] O\n", "\ufeff\n{\tO\r\n哈\tB-X\r\n}\tO\r\n", "[ 哈 ]\tO B-X O\n", "[\x02哈\tO\x02B-X\n"]
+)
+def test_a_bracket_with_a_tag_behind_it_is_a_token(read, name, content):
+    (row,) = read(name, content, kind="entities")
+    assert row.fields["text"][:2] in ("[哈", "{哈") and len(row.fields["entities"]) == 1
+
+
+@pytest.mark.parametrize("start", ['[{"tags": "O B-X",\n', '[\n{"tags": "O O",\n', '[{"tags":\n"O B-X",\n'])
+def test_json_over_several_lines_with_tags_in_it_is_json(read, start):
+    (row,) = read("a.txt", f'{start}"text": "张三"}}]\n', kind="entities")
+    assert row.fields["text"] == "张三"
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson"])
 def test_json_lines_by_the_ending_are_never_tokens(read, name):
     with pytest.raises(DataError, match=r"line 1\n.*JSON"):
