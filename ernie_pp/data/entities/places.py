@@ -64,13 +64,13 @@ def _utf8_units(points: np.ndarray) -> np.ndarray:
 
 
 PLAIN = Counting("code points from 0, ends exclusive", _shifted(0, 0))
-# In the order in which they are tried.
+# In the order in which they are tried: what only texts with such characters can show says more than a shift.
 OTHERS = (
+    Counting("UTF-16 units, in which an emoji or a rare character counts twice", _by_units(_utf16_units)),
+    Counting("UTF-8 bytes", _by_units(_utf8_units)),
     Counting("ends inclusive", _shifted(0, 1)),
     Counting("counted from 1, ends inclusive", _shifted(-1, 0)),
     Counting("counted from 1, ends exclusive", _shifted(-1, -1)),
-    Counting("UTF-16 units, in which an emoji or a rare character counts twice", _by_units(_utf16_units)),
-    Counting("UTF-8 bytes", _by_units(_utf8_units)),
     Counting("one place too far left", _shifted(1, 1)),
     Counting("two places too far right", _shifted(-2, -2)),
     Counting("two places too far left", _shifted(2, 2)),

@@ -99,6 +99,13 @@ def test_right_places_are_read_as_they_are_even_where_another_way_fits_too():
         assert documents[0].entities == (Entity(0, 1, "A"),) and not findings.counts
 
 
+def test_an_emoji_before_every_entity_is_named_as_the_cause_not_a_count_from_1():
+    with pytest.raises(DataError, match="if places are read as: UTF-16 units"):
+        _one("😀甲乙", _entity(2, 3, text="甲"))
+    (document,), _ = _one("😀甲乙", _entity(2, 3, text="甲"), repair=True)
+    assert document.entities == (Entity(1, 2, "A"),)
+
+
 def test_two_ways_that_disagree_repair_nothing():
     # Counted from 1 it is the second 甲, two too far right the first.
     with pytest.raises(DataError, match="line 7") as caught:

@@ -273,7 +273,7 @@ def test_wrong_places_are_told_or_moved(tmp_path):
     source = tmp_path / "own.jsonl"
     entity = {"start": 2, "end": 4, "label": "人", "text": "张三"}
     source.write_text(json.dumps({**shifted[0], "entities": [entity]}) + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="counted from 1"):
+    with pytest.raises(DataError, match="UTF-16 units"):
         _convert(source, tmp_path / "x.jsonl", "entities")
     summary = _convert(source, tmp_path / "x.jsonl", "entities", repair_offsets=True)
     assert _read(tmp_path / "x.jsonl") == [("😀张三来了", [(1, 3, "人")])]
