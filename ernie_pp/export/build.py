@@ -35,6 +35,18 @@ _OUTPUT_SHAPES: dict[str, Callable[[HeadSpec], list[int | None]]] = {
 }
 
 
+# A probability so near to its threshold is rounded to either side of it.
+MARGIN = 1e-4
+
+
+class Decide(Protocol):
+    """By output, tokens of each row, decode settings and how much higher thresholds are: what each row is given."""
+
+    def __call__(
+        self, logits: np.ndarray, lengths: np.ndarray, settings: Any, *, margin: float = ...
+    ) -> Sequence[frozenset]: ...
+
+
 class Decoding(Protocol):
     """A task's decode settings."""
 
@@ -66,8 +78,8 @@ class Parity:
 class ExportRequest:
     """What to export and how strictly to check it.
 
-    `decoding_of` gives the bundle's decode settings by the model's weights; `decide` gives by output, tokens of each
-    row and those settings the task's decisions, one a row, to be compared.
+    `decoding_of` gives the bundle's decode settings by the model's weights; `decide` gives the task's
+    decisions, to be compared.
     """
 
     model: Path
@@ -76,7 +88,7 @@ class ExportRequest:
     head: HeadSpec
     batches: Sequence[Batch]
     decoding_of: Callable[[Mapping[str, np.ndarray]], Decoding]
-    decide: Callable[[np.ndarray, np.ndarray, Any], Sequence[object]]
+    decide: Decide
     tolerance: float
 
 
@@ -125,8 +137,7 @@ def _compare(
     for model, logits in zip(expected, got, strict=True):
         differences.append(float(np.abs(model.logits - logits).max()))
         largest = max(largest, float(np.abs(model.logits[model.logits > MASKED]).max(initial=0.0)))
-        decisions = (request.decide(one, model.lengths, decoding) for one in (model.logits, logits))
-        num_different += sum(one != other for one, other in zip(*decisions, strict=True))
+        num_different += _count_different(request, decoding, model, logits)
     num_rows = sum(len(one.lengths) for one in expected)
     parity = Parity(num_rows, max(differences), num_different, request.tolerance, largest)
     if not parity.is_good:
@@ -136,6 +147,18 @@ def _compare(
         )
         raise RunError(str(request.bundle), what, "The bundle was not written. Please report this with your versions.")
     return parity
+
+
+def _count_different(request: ExportRequest, decoding: Decoding, model: _Answers, logits: np.ndarray) -> int:
+    """Rows where one of the two surely gives what the other does not even come near to giving."""
+    sure, near = (
+        [request.decide(one, model.lengths, decoding, margin=margin) for one in (model.logits, logits)]
+        for margin in (MARGIN, -MARGIN)
+    )
+    same = zip(sure[0], near[1], sure[1], near[0], strict=True)
+    return sum(
+        not (ours <= may_be_theirs and theirs <= may_be_ours) for ours, may_be_theirs, theirs, may_be_ours in same
+    )
 
 
 def _manifest(request: ExportRequest, decoding: Decoding) -> dict:

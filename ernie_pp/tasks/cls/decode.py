@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,9 +94,12 @@ def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> D
     return settings
 
 
-def decide(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings) -> list[tuple[bool, ...]]:
-    """Which labels each row of logits is given."""
-    return [tuple(row) for row in choose_labels(logits, settings).tolist()]
+def decide(
+    logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings, *, margin: float = 0.0
+) -> list[frozenset[int]]:
+    """The numbers of the labels each row of logits is given; thresholds are `margin` higher."""
+    shifted = replace(settings, thresholds=tuple(threshold + margin for threshold in settings.thresholds))
+    return [frozenset(np.flatnonzero(row).tolist()) for row in choose_labels(logits, shifted)]
 
 
 def decode(

@@ -70,16 +70,18 @@ def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> D
     return settings.with_chain(Chain(start, transitions, end))
 
 
-def decide(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings) -> list[list[tuple[int, int, int]]]:
-    """(first token, last token, type) of the entities of each row of a bundle's output."""
-    return [_passing(spans, settings).places() for spans in condense(logits, lengths, settings)]
+def decide(
+    logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings, *, margin: float = 0.0
+) -> list[frozenset[tuple[int, int, int]]]:
+    """(first token, last token, type) of each row's entities, of a bundle's output; thresholds are `margin` higher."""
+    return [frozenset(_passing(spans, settings, margin).places()) for spans in condense(logits, lengths, settings)]
 
 
-def _passing(spans: RowSpans, settings: DecodeSettings) -> RowSpans:
+def _passing(spans: RowSpans, settings: DecodeSettings, margin: float = 0.0) -> RowSpans:
     """Those that reach the threshold of their type."""
     if not settings.thresholds or not len(spans):
         return spans
-    return spans.select(spans.score >= np.asarray(settings.thresholds)[spans.kind])
+    return spans.select(spans.score >= np.asarray(settings.thresholds)[spans.kind] + margin)
 
 
 def _merged(windows: Sequence[tuple[RowSpans, np.ndarray]], settings: DecodeSettings) -> list[Mention]:

@@ -131,7 +131,7 @@ def test_scores_of_any_size_are_probabilities():
 def test_a_type_has_its_own_threshold_and_reaching_it_is_enough():
     half = 0.0
     scores, lengths = _pointer(6, (0, 1, 1, half), (0, 2, 2, half - 0.01), (1, 3, 3, 1.3), (1, 4, 4, 1.5))
-    assert decide(scores, lengths, POINTER) == [[(1, 1, 0), (4, 4, 1)]]
+    assert decide(scores, lengths, POINTER) == [{(1, 1, 0), (4, 4, 1)}]
 
 
 def test_nested_mentions_stay_in_a_nested_scheme_and_the_surest_in_a_flat_one(rows_of):
@@ -222,3 +222,11 @@ def test_a_bundles_output_has_the_shape_of_its_head():
     for settings, shape in ((TAGS, (3, 7, 4)), (TAGS, (3, 8, 5)), (POINTER, (3, 2, 7, 8)), (POINTER, (3, 7))):
         with pytest.raises(ValueError, match="numbers a row"):
             settings.check_output(shape, 7)
+
+
+def test_a_margin_moves_the_thresholds_that_decide():
+    scores = np.full((1, 2, 4, 4), -20.0, np.float32)
+    scores[0, 0, 1, 1] = 1e-5  # a probability of 0.5 and a little
+    lengths = np.array([4])
+    assert decide(scores, lengths, POINTER) == decide(scores, lengths, POINTER, margin=-1e-4) == [{(1, 1, 0)}]
+    assert decide(scores, lengths, POINTER, margin=1e-4) == [frozenset()]
