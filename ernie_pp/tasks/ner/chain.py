@@ -12,6 +12,8 @@ import numpy as np
 
 # Added to what is forbidden: far below any sum of scores, and its exponential is 0.
 FORBIDDEN = -1e6
+# What a chain that was read may hold: no sum of such scores comes near what is forbidden.
+_LARGEST = 1e5
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,10 @@ def _normal(values: np.ndarray) -> np.ndarray:
 def _read(value: object, name: str, shape: tuple[int, ...]) -> np.ndarray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"decode.chain.{name} is no table of numbers") from error
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"decode.chain.{name} has shape {array.shape}, expected finite numbers of shape {shape}")
+    if array.shape != shape:
+        raise ValueError(f"decode.chain.{name} has shape {array.shape}, expected {shape}")
+    if not (np.abs(array) <= _LARGEST).all():  # nor is one that is no number
+        raise ValueError(f"decode.chain.{name} has numbers that are not from -{_LARGEST:,.0f} to {_LARGEST:,.0f}")
     return array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -68,6 +67,9 @@ class DecodeSettings:
         )
         if values["tags"] != settings.to_json()["tags"]:
             raise ValueError("decode.tags are not those of the labels and the scheme")
+        unknown = next((rule for rule in settings.rules if rule.label not in settings.labels), None)
+        if unknown is not None:
+            raise ValueError(f"decode.rules: {unknown.name[:40]!r} is about {unknown.label[:40]!r}, which is no label")
         if values["chain"] is None:
             return settings
         return settings.with_chain(Chain.from_json(values["chain"], num_tags=settings.num_outputs))
@@ -102,10 +104,8 @@ def _problems(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"labels is {str(labels)[:80]}, expected a list of names"
     elif len(set(labels)) < len(labels):
         yield "labels names one type twice"
-    elif not isinstance(thresholds, list) or not all(
-        type(one) in (int, float) and math.isfinite(one) for one in thresholds
-    ):
-        yield f"thresholds is {str(thresholds)[:80]}, expected numbers"
+    elif not isinstance(thresholds, list) or not all(type(one) in (int, float) and 0 <= one <= 1 for one in thresholds):
+        yield f"thresholds is {ascii(thresholds)[:80]}, expected numbers from 0 to 1"
     elif len(thresholds) != (len(labels) if values["head"] == "global_pointer" else 0):
         yield f"thresholds has {len(thresholds)} numbers for {len(labels)} types and {str(values['head'])[:40]}"
     if values["scheme"] not in get_args(Scheme):

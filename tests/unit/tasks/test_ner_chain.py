@@ -66,7 +66,15 @@ def test_a_heads_output_comes_apart():
 
 @pytest.mark.parametrize(
     "values",
-    [None, {}, {"start": [0.0], "transitions": [[0.0]], "end": ["x"]}, {"start": [0], "transitions": [0], "end": [0]}],
+    [
+        None,
+        {},
+        {"start": [0.0], "transitions": [[0.0]], "end": ["x"]},
+        {"start": [0], "transitions": [0], "end": [0]},
+        {"start": [10**400], "transitions": [[0]], "end": [0]},
+        {"start": [0], "transitions": [[1e300]], "end": [0]},
+        {"start": [0], "transitions": [[float("nan")]], "end": [0]},
+    ],
 )
 def test_a_chain_that_is_none_is_refused(values):
     with pytest.raises(ValueError, match=r"decode\.chain"):
