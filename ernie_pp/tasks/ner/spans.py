@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Of global_pointer: below this no threshold can lie, and of one row and type no more spans are kept.
+# Of global_pointer: less sure spans are not kept, and of one row and type no more than so many.
 LEAST_PROBABILITY, MOST_SPANS = 0.01, 256
+# No tuned threshold is lower: what is kept must not decide in its place.
+LEAST_THRESHOLD = 0.011
 
 
 @dataclass(frozen=True)

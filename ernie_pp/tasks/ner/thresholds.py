@@ -9,7 +9,7 @@ import numpy as np
 from ernie_pp.data.split import Split
 from ernie_pp.tasks.ner.decode import model_mentions
 from ernie_pp.tasks.ner.settings import DecodeSettings
-from ernie_pp.tasks.ner.spans import RowSpans
+from ernie_pp.tasks.ner.spans import LEAST_THRESHOLD, RowSpans
 from ernie_pp.tasks.thresholds import best_threshold
 
 
@@ -26,7 +26,8 @@ def tune_thresholds(answers: Sequence[RowSpans], split: Split, plain: DecodeSett
         for one in mentions:
             scores[one.label].append(one.score)
             hits[one.label].append((one.start, one.end, one.label) in true)
-    return tuple(
+    best = (
         best_threshold(np.array(scores[label]), np.array(hits[label], dtype=bool), num_true=num_true[label])
         for label in plain.labels
     )
+    return tuple(max(threshold, LEAST_THRESHOLD) for threshold in best)

@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
-from ernie_pp.data.entities.document import Mention
+from ernie_pp.data.entities.document import Document, Entity, Mention
+from ernie_pp.data.rows import Place
+from ernie_pp.data.split import Split
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.ner import features
 from ernie_pp.tasks.ner.chain import Chain
 from ernie_pp.tasks.ner.decode import condense, decide, decode, for_bundle, model_mentions
 from ernie_pp.tasks.ner.rules import Rule
 from ernie_pp.tasks.ner.settings import DecodeSettings
-from ernie_pp.tasks.ner.spans import LEAST_PROBABILITY, MOST_SPANS, pointer_spans, row_spans
+from ernie_pp.tasks.ner.spans import LEAST_PROBABILITY, LEAST_THRESHOLD, MOST_SPANS, pointer_spans, row_spans
+from ernie_pp.tasks.ner.thresholds import tune_thresholds
 from ernie_pp.text.new_vocabulary import build_vocabulary
 from ernie_pp.text.portable import build_portable
 from ernie_pp.text.tokenizer import Tokenizer
@@ -230,3 +233,22 @@ def test_a_margin_moves_the_thresholds_that_decide():
     lengths = np.array([4])
     assert decide(scores, lengths, POINTER) == decide(scores, lengths, POINTER, margin=-1e-4) == [{(1, 1, 0)}]
     assert decide(scores, lengths, POINTER, margin=1e-4) == [frozenset()]
+
+
+def test_a_rule_about_no_label_of_the_model_is_refused():
+    settings = DecodeSettings(LABELS, "softmax", "bio", rules=(Rule("r", "Z", "add", terms=("甲",)),))
+    with pytest.raises(ValueError, match="'Z', which is no label"):
+        DecodeSettings.from_json(settings.to_json())
+
+
+@pytest.mark.parametrize("threshold", [10**400, 1.5, -0.1, float("nan")])
+def test_thresholds_that_are_no_probability_are_refused(threshold):
+    with pytest.raises(ValueError, match="thresholds"):
+        DecodeSettings.from_json(POINTER.to_json() | {"thresholds": [0.5, threshold]})
+
+
+def test_no_tuned_threshold_is_below_what_is_kept(rows_of):
+    document = Document(Place("f", 1), "甲乙", (Entity(0, 1, "A"),))
+    plain = DecodeSettings(LABELS, "global_pointer", "bio", (0.0, 0.0))
+    split = Split("dev", "f", [document], rows_of("甲乙"))
+    assert tune_thresholds([row_spans([(1, 1, 0, 0.01)])], split, plain) == (LEAST_THRESHOLD, 0.5)
