@@ -21,7 +21,9 @@ from ernie_pp.tasks.ner.patterns import compile_pattern
 from ernie_pp.text.merging import without_overlaps
 from ernie_pp.text.terms import TermMatcher
 
-MAX_TERMS_BYTES = 64 << 20
+# Of all terms together: a bundle's manifest holds them, and has at most twice as much.
+MAX_TERMS_BYTES = 4 << 20
+_BYTES_AROUND = 10  # of a term in a manifest: quotes, comma, line break, indentation
 SEARCH_S = 10.0
 Span = tuple[int, int]
 
@@ -63,7 +65,11 @@ class Rule:
 
 def load_rules(configs: Sequence[RuleConfig], labels: Sequence[str]) -> tuple[Rule, ...]:
     """The rules of the settings, their files of terms read; ConfigError names the rule that is wrong."""
-    return tuple(_load(config, labels) for config in configs)
+    rules = tuple(_load(config, labels) for config in configs)
+    if sum(len(term.encode()) + _BYTES_AROUND for rule in rules for term in rule.terms) > MAX_TERMS_BYTES:
+        what = f"hold more than {MAX_TERMS_BYTES:,} bytes of terms, which no bundle has room for"
+        raise ConfigError("ner.rules", what, "Leave out the terms that a model finds by itself.")
+    return rules
 
 
 class RuleFinder:

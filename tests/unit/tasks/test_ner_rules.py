@@ -142,3 +142,12 @@ def test_terms_are_read_one_a_line(tmp_path):
 def test_a_wrong_rule_is_the_configs_error(tmp_path, words, match):
     with pytest.raises(ConfigError, match=match):
         _load(tmp_path, **words)
+
+
+def test_more_terms_than_a_bundle_has_room_for_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(rules, "MAX_TERMS_BYTES", 30)
+    (tmp_path / "terms.txt").write_text("甲\n乙\n", encoding="utf-8")
+    config = RuleConfig(name="r", label="人", terms=str(tmp_path / "terms.txt"))
+    assert load_rules([config], ["人"])[0].terms == ("甲", "乙")
+    with pytest.raises(ConfigError, match="no bundle has room"):
+        load_rules([config, config], ["人"])
