@@ -57,9 +57,10 @@ class FileOfEntities:
             span = None if claim is None else self._span(claim)
             if claim is not None and span is None:
                 fault = self._fault_of_place(row, claim, one.label)
-            if fault is not None or span is None:
-                faults.add(fault or _fault_of_range(row, one))
+            if fault is not None:
+                faults.add(fault)
                 return None
+            assert span is not None, "what has no place is a fault"
             if span != (one.start, one.end):
                 findings.add("moved", row.place, f"{one.label} {row.text[span[0] : span[1]]}")
             entities.append(Entity(*span, one.label))
@@ -74,8 +75,9 @@ class FileOfEntities:
             return place_nearby(claim) if self.may_repair else None
         assert self.counting is not None
         start, end = self.counting.resolve(claim)
-        is_inside = 0 <= start < end <= len(claim.text)
-        return (start, end) if self.may_repair and is_inside else None
+        # Many places are the same either way, as those before a text's first emoji are.
+        is_certain = self.may_repair or (start, end) == (claim.start, claim.end)
+        return (start, end) if is_certain and 0 <= start < end <= len(claim.text) else None
 
     def _fault_of_place(self, row: MarkedRow, claim: Claim, label: str) -> Fault:
         start, end = claim.start, claim.end
@@ -122,11 +124,6 @@ def _fault_of_form(row: MarkedRow, one: Marked) -> Fault | None:
     if one.text is not None and (not isinstance(one.text, str) or not one.text):
         return Fault(row.place, "entities", f"text {one.text!r}", "the entity's text, or none", _CORRECT)
     return None
-
-
-def _fault_of_range(row: MarkedRow, one: Marked) -> Fault:
-    shown = f"{one.label} {one.start} to {one.end}"
-    return Fault(row.place, "entities", shown, f"a place in the text of {len(row.text)} characters", _CORRECT)
 
 
 def _without_duplicates(row: MarkedRow, entities: Sequence[Entity], findings: Findings) -> tuple[Entity, ...]:

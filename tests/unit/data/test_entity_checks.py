@@ -106,6 +106,13 @@ def test_an_emoji_before_every_entity_is_named_as_the_cause_not_a_count_from_1()
     assert document.entities == (Entity(1, 2, "A"),)
 
 
+def test_places_that_are_right_in_the_way_of_the_file_too_are_no_faults():
+    rows = [Row(Place("f.jsonl", 1), {"text": "甲乙", "entities": [_entity(0, 1, text="甲")]})]
+    rows.append(Row(Place("f.jsonl", 2), {"text": "😀甲乙", "entities": [_entity(2, 3, text="甲")]}))
+    documents, _ = _read(rows, on_error="skip")
+    assert [document.place.line for document in documents] == [1]
+
+
 def test_two_ways_that_disagree_repair_nothing():
     # Counted from 1 it is the second 甲, two too far right the first.
     with pytest.raises(DataError, match="line 7") as caught:
