@@ -38,11 +38,16 @@ def _parts(fields: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _is_other_mark(result: Any) -> bool:
-    """Whether a result marks no part of the text: a link of two entities, or an answer about all of it."""
+    """Whether a result names no part of the text: a link or a comment, a part without a label, an answer about all."""
     if not isinstance(result, Mapping) or not isinstance(result.get("type"), str):
         return False
     value = result.get("value")
-    return result["type"] == "relation" or (isinstance(value, Mapping) and "start" not in value)
+    if result["type"] == "relation":
+        return True
+    # hypertextlabels and paragraphlabels name parts too, by places of another kind.
+    return isinstance(value, Mapping) and (
+        "start" not in value or not any(str(one).endswith("labels") for one in value)
+    )
 
 
 def _results(results: Sequence[Any]) -> Iterator[Marked]:
@@ -50,11 +55,10 @@ def _results(results: Sequence[Any]) -> Iterator[Marked]:
         if _is_other_mark(result):
             continue
         value = result.get("value") if isinstance(result, Mapping) else None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) or "start" not in value or "labels" not in value:
             raise Unreadable("result", result, '{"value": {"start", "end", "labels"}}')
-        if "labels" in value and "start" in value:  # a comment on an entity has none
-            for label in listed(value["labels"], "labels"):
-                yield Marked(value["start"], value.get("end"), label, value.get("text"))
+        for label in listed(value["labels"], "labels"):
+            yield Marked(value["start"], value.get("end"), label, value.get("text"))
 
 
 def _id_of(fields: Mapping[str, Any]) -> dict[str, object]:

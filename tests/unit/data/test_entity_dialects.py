@@ -130,6 +130,21 @@ def test_what_marks_no_entity_is_counted_by_its_type():
     assert found.notes == [("other_marks", "relation"), ("other_marks", "choices")]
 
 
+def test_parts_without_a_label_are_counted_and_labels_of_another_kind_of_place_are_told():
+    comment = {"type": "textarea", "value": {"start": 0, "end": 2, "text": ["谁"]}}
+    found = _read({"data": {"text": TEXT}, "annotations": [{"result": [comment, RESULT]}]})
+    assert len(found.entities) == 1 and found.notes == [("other_marks", "textarea")]
+    page = {"type": "hypertextlabels", "value": {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]"}}
+    page["value"]["hypertextlabels"] = ["人"]
+    with pytest.raises(Unreadable):
+        _read({"data": {"text": TEXT}, "annotations": [{"result": [page]}]})
+
+
+def test_a_span_of_thousands_of_digits_is_told():
+    with pytest.raises(Unreadable):
+        _read({"context": TEXT, "entities": [{"label": "人", "span": ["0;" + "9" * 5000]}]})
+
+
 def test_predictions_are_read_where_every_annotation_is_cancelled_and_that_is_noted():
     task = {"data": {"text": TEXT}, "annotations": [{"was_cancelled": True, "result": []}]}
     found = _read(task | {"predictions": [{"result": [RESULT]}]})
