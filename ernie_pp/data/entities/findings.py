@@ -44,6 +44,10 @@ class Findings:
 
     def _line(self, kind: str, count: int) -> str:
         named = self._named[kind]
-        places = "; ".join(f"line {place.line} {shown}" for place, shown in named)
+        path = named[0][0].path
+        # The files of a folder are read as one.
+        places = "; ".join(
+            f"{'' if place.path == path else f'{place.path} '}line {place.line} {shown}" for place, shown in named
+        )
         more = "; …" if count > len(named) else ""
-        return f"{named[0][0].path}: {KINDS[kind]}: {count} ({places}{more})"
+        return f"{path}: {KINDS[kind]}: {count} ({places}{more})"

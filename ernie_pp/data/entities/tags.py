@@ -61,26 +61,22 @@ def tag_names(labels: Sequence[str], scheme: Scheme) -> list[str]:
 
 def legal_starts(names: Sequence[str]) -> np.ndarray:
     """bool [tags]: which may be the first of a text."""
-    return np.array([_is_step(OUTSIDE, name, _has_ends(names)) for name in names])
+    return np.array([is_legal_step(OUTSIDE, name, has_ends=_has_ends(names)) for name in names])
 
 
 def legal_ends(names: Sequence[str]) -> np.ndarray:
     """bool [tags]: which may be the last of a text."""
-    return np.array([_is_step(name, OUTSIDE, _has_ends(names)) for name in names])
+    return np.array([is_legal_step(name, OUTSIDE, has_ends=_has_ends(names)) for name in names])
 
 
 def legal_transitions(names: Sequence[str]) -> np.ndarray:
     """bool [from, to]: which tag may follow which."""
     has_ends = _has_ends(names)
-    return np.array([[_is_step(before, after, has_ends) for after in names] for before in names])
+    return np.array([[is_legal_step(before, after, has_ends=has_ends) for after in names] for before in names])
 
 
 def is_legal_step(before: str, after: str, *, has_ends: bool) -> bool:
     """Whether a tag may follow another; `has_ends`: the scheme ends every entity by E- or S-."""
-    return _is_step(before, after, has_ends)
-
-
-def _is_step(before: str, after: str, has_ends: bool) -> bool:
     (prefix, label), (own, own_label) = split_tag(before), split_tag(after)
     goes_on = own in ("I", "E")
     is_open = prefix in ("B", "I")
