@@ -91,7 +91,9 @@ def check_output(folder: Path) -> None:
     if not folder.exists() and not folder.is_symlink():
         return
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else None
-    if names is None or names - {INDEX, PAGES, JSON, SHEET, FIGURES}:
+    written = {INDEX, PAGES, JSON, SHEET}
+    # A folder with an index.html alone, or with documents, may be anything.
+    if names is None or (names and not written <= names) or names - written - {FIGURES}:
         what = "is there, and is not a review's output" if names is None else "is a folder with other files in it"
         raise RunError(str(folder), what, "Give another --output, or remove it.")
 

@@ -57,7 +57,7 @@ def read_sources(source: str | Path, settings: SourceSettings, faults: Faults) -
 
 
 def _read_texts(path: Path, faults: Faults) -> Iterator[SourceDocument]:
-    files = sorted(path.glob(f"*{_ENDING}")) if path.is_dir() else [path]
+    files = sorted(one for one in path.iterdir() if one.suffix.lower() == _ENDING) if path.is_dir() else [path]
     if not files:
         raise DataError(str(path), f"has no file that ends in {_ENDING}", f"Save each contract as {_ENDING} (UTF-8).")
     for file in files:

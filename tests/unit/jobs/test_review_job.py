@@ -93,7 +93,7 @@ def test_text_files_keep_their_line_ends_and_their_places(bundle, tmp_path):
     folder = tmp_path / "contracts"
     folder.mkdir()
     (folder / "乙.txt").write_bytes("\ufeff第一行\r\n甲方：青禾公司".encode())
-    (folder / "甲.txt").write_text("甲方：云帆公司", encoding="utf-8")
+    (folder / "甲.TXT").write_text("甲方：云帆公司", encoding="utf-8")
     (folder / "notes.md").write_text("甲方：别的公司")
     run(bundle(), folder, tmp_path / "out")
     review = json.loads((tmp_path / "out/review.json").read_text(encoding="utf-8"))
@@ -155,12 +155,13 @@ def test_a_row_that_stops_the_job_leaves_the_old_review_as_it_was(bundle, tmp_pa
     assert (tmp_path / "out/review.json").read_bytes() == before
 
 
-def test_a_folder_with_other_files_is_not_replaced(bundle, tmp_path):
+@pytest.mark.parametrize("name", ["thesis.txt", "index.html"])
+def test_a_folder_with_other_files_is_not_replaced(bundle, tmp_path, name):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out/thesis.txt").write_text("x")
+    (tmp_path / f"out/{name}").write_text("x")
     with pytest.raises(RunError, match="is a folder with other files in it"):
         run(bundle(), rows(tmp_path, ONE), tmp_path / "out")
-    assert (tmp_path / "out/thesis.txt").exists()
+    assert (tmp_path / f"out/{name}").exists()
 
 
 def test_rows_left_out_and_true_values_of_no_field_are_told(bundle, tmp_path, caplog):
