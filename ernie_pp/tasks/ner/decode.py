@@ -49,7 +49,7 @@ def decode(
     finder = _finder(settings.rules)
     found = zip(texts, model_mentions(answers, rows, texts, settings), strict=True)
     nested = settings.is_nested
-    return [Prediction(text, tuple(finder.apply(text, mentions, nested=nested))) for text, mentions in found]
+    return [Prediction(text, finder.apply(text, mentions, nested=nested)) for text, mentions in found]
 
 
 def model_mentions(

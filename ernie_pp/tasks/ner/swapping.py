@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ernie_pp.data.entities.document import Document, Entity
+from ernie_pp.tasks.ner.example import find_overlaps, without
 
 
 def with_swapped_copies(documents: Sequence[Document], num_copies: int, *, seed: int) -> list[Document]:
@@ -38,7 +39,8 @@ def _pools(documents: Sequence[Document]) -> dict[str, list[str]]:
 def _swapped(document: Document, pools: dict[str, list[str]], rng: random.Random) -> Document:
     chosen: dict[tuple[str, str], str] = {}
     text, entities, place = "", [], 0
-    for entity in _apart(document.entities or ()):
+    # What stands inside a longer entity goes with it.
+    for entity in without(document, find_overlaps(document)).entities or ():
         own = document.text[entity.start : entity.end]
         key = (own, entity.label)
         if key not in chosen:
@@ -47,12 +49,3 @@ def _swapped(document: Document, pools: dict[str, list[str]], rng: random.Random
         entities.append(Entity(len(text), len(text) + len(chosen[key]), entity.label))
         text, place = text + chosen[key], entity.end
     return replace(document, text=text + document.text[place:], entities=tuple(entities))
-
-
-def _apart(entities: Sequence[Entity]) -> list[Entity]:
-    """The longest of entities that overlap, in order: what stands inside one that is replaced goes with it."""
-    kept: list[Entity] = []
-    for entity in sorted(entities, key=lambda one: (one.start - one.end, one.start, one.label)):
-        if all(entity.end <= one.start or one.end <= entity.start for one in kept):
-            kept.append(entity)
-    return sorted(kept)

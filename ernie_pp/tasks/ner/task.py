@@ -211,13 +211,12 @@ class Task:
 
     def describe(self, example: Document, prediction: Prediction) -> dict[str, object]:
         """One line of predictions.jsonl: the document, its true entities, what was found."""
-        true = Prediction(example.text, tuple(Mention(e.start, e.end, e.label) for e in example.entities or ()))
         place = {"file": example.place.path, "line": example.place.line}
-        marked = [
-            {name: value for name, value in entity.items() if name not in ("score", "source")}
-            for entity in _entities(true)
+        true = [
+            {"start": one.start, "end": one.end, "label": one.label, "text": example.text[one.start : one.end]}
+            for one in example.entities or ()
         ]
-        return {**place, "text": example.text, "true_entities": marked, **prediction.to_fields()}
+        return {**place, "text": example.text, "true_entities": true, **prediction.to_fields()}
 
     def summarize(self, evaluation: Evaluation) -> list[str]:
         """Figures by type, by length, and kinds of mistakes, as lines of text."""
@@ -287,9 +286,3 @@ class Task:
     def _measure(self, documents: Sequence[Document], given: Sequence[Sequence[Entity]]) -> Evaluation:
         gold = [document.entities or () for document in documents]
         return measure(gold, given, self.labels.names, headline=self.best_metric(), seed=self.config.seed)
-
-
-def _entities(prediction: Prediction) -> list[dict]:
-    entities = prediction.to_fields()["entities"]
-    assert isinstance(entities, list)
-    return entities
