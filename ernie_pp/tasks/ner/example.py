@@ -33,7 +33,12 @@ class Example:
 
 
 def kept_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A row's fields as they stand beside a prediction: entities that it came with are called true ones."""
+    """A row's fields as they stand beside a prediction: entities that it came with are called true ones.
+
+    A row that has true ones already came from a prediction: its entities are another one, and keep their name.
+    """
+    if "true_entities" in fields:
+        return dict(fields)
     return {"true_entities" if name == "entities" else name: value for name, value in fields.items()}
 
 

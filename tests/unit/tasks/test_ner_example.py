@@ -54,6 +54,11 @@ def test_entities_that_a_row_came_with_are_kept_beside_the_predicted_ones():
     assert kept_fields({"id": 1, "entities": [2]}) == {"id": 1, "true_entities": [2]}
 
 
+def test_entities_that_were_predicted_before_do_not_take_the_place_of_true_ones():
+    fields = {"true_entities": [1], "entities": [2]}
+    assert kept_fields(fields) == fields
+
+
 @pytest.mark.parametrize("text", BLANK)
 def test_a_text_that_cannot_be_seen_is_not_learned_from(text):
     faults = _skipping()
