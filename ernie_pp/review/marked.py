@@ -20,10 +20,9 @@ class _Mark:
     kind: int
 
 
-def number_labels(mentions: Sequence[Mention], first: Sequence[str] = ()) -> dict[str, int]:
-    """A number a label: those of `first` in their order, then the others in the order of their first mention."""
-    seen = [*first, *(one.label for one in sorted(mentions))]
-    return {label: number for number, label in enumerate(dict.fromkeys(seen))}
+def number_labels(mentions: Sequence[Mention]) -> dict[str, int]:
+    """A number a label, in the order of their first mentions."""
+    return {label: number for number, label in enumerate(dict.fromkeys(one.label for one in sorted(mentions)))}
 
 
 def anchors(mentions: Sequence[Mention]) -> dict[Mention, str]:
