@@ -133,7 +133,8 @@ def test_what_marks_no_entity_is_counted_by_its_type():
 def test_parts_without_a_label_are_counted_and_labels_of_another_kind_of_place_are_told():
     comment = {"type": "textarea", "value": {"start": 0, "end": 2, "text": ["谁"]}}
     found = _read({"data": {"text": TEXT}, "annotations": [{"result": [comment, RESULT]}]})
-    assert len(found.entities) == 1 and found.notes == [("other_marks", "textarea")]
+    assert found.entities is not None and len(found.entities) == 1
+    assert found.notes == [("other_marks", "textarea")]
     page = {"type": "hypertextlabels", "value": {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]"}}
     page["value"]["hypertextlabels"] = ["人"]
     with pytest.raises(Unreadable):
