@@ -70,7 +70,7 @@ class FieldConfig(Section):
     """One thing a reviewer wants to know of a document, filled from entities."""
 
     name: str = Field(description="name of the field")
-    labels: Labels = Field(description="entity types whose mentions fill it")
+    labels: Annotated[Labels, Field(min_length=1)] = Field(description="entity types whose mentions fill it")
     kind: Literal["text", "amount", "date"] = Field(
         default="text", description="how values are made comparable: amount in yuan, date as YYYY-MM-DD"
     )

@@ -68,7 +68,8 @@ def _text_rules(config: RunConfig) -> Iterator[str]:
 
 
 def _named_rules(config: RunConfig) -> Iterator[str]:
-    known = None if config.labels is None else {*config.labels, *_names(config)}
+    # Predictions have the shown names: a field that is about a value in the data would never be filled.
+    known = None if config.labels is None else set(_names(config))
     rules = [("ner.rules", rule.name, (rule.label,)) for rule in config.ner.rules]
     fields = [("review.fields", field.name, field.labels) for field in config.review.fields]
     for (kind, name), count in Counter((kind, name) for kind, name, _ in (*rules, *fields)).items():
@@ -77,7 +78,7 @@ def _named_rules(config: RunConfig) -> Iterator[str]:
     for kind, name, labels in (*rules, *fields):
         for label in labels:
             if known is not None and label not in known:
-                yield f"{kind} {name!r} is about {label!r}, which is none of the labels"
+                yield f"{kind} {name!r} is about {label!r}, which is none of the labels' shown names"
     for field in config.review.fields:
         if field.doubt < field.threshold:
             yield f"review.fields {field.name!r}: doubt {field.doubt} is below its threshold {field.threshold}"

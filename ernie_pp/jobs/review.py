@@ -20,7 +20,7 @@ from ernie_pp.review.evaluate import FieldOutcome, ReviewFigures, compare_field,
 from ernie_pp.review.fields import fill_fields
 from ernie_pp.review.output import MAX_ERRORS, ReviewOutput, check_output
 from ernie_pp.review.reviewed import ReviewedDocument
-from ernie_pp.review.settings import check_fields, read_fields
+from ernie_pp.review.settings import check_fields, check_labels, read_fields
 from ernie_pp.review.sources import SourceDocument, SourceSettings, read_sources
 from ernie_pp.review.wrong import ReviewError, list_errors
 from ernie_pp.serving import Predictor
@@ -62,6 +62,8 @@ def review_documents(options: ReviewOptions, find_mentions: FindMentions | None 
         what = f"is of task {bundle.task}; a review is made of entities"
         raise ConfigError(str(bundle.folder), what, "Train and export a config with task: ner.")
     configs = _read_configs(options, bundle.manifest)
+    if find_mentions is None:
+        check_labels(configs, known=bundle.manifest["decode"].get("labels"), source=options.fields or options.bundle)
     settings = SourceSettings(
         text=options.text_column or bundle.manifest["columns"]["text"], id=options.id_column, gold=options.gold
     )

@@ -55,7 +55,10 @@ class CrfLoss:
             ends = chosen - _shifted(chosen, is_tag)  # one 1 a row: the last tag
             path = (emissions * chosen).sum() + (chosen[:, 0] * start).sum() + (ends * end).sum()
             pairs = paddle.matmul(chosen[:, :-1], transitions) * chosen[:, 1:]
-            return _log_partition(emissions, is_tag, (start, end, transitions)).sum() - path - pairs.sum()
+            # A text of characters that no token has (U+FFFD) is a row without tags: there is nothing to learn of it.
+            has_tags = is_tag[:, 0].astype("float32")
+            total = _log_partition(emissions, is_tag, (start, end, transitions)) * has_tags
+            return total.sum() - path - pairs.sum()
 
     def weight(self, targets: np.ndarray) -> float:
         """The number of tokens that count."""
@@ -108,7 +111,6 @@ def _log_partition(
     for place in range(1, emissions.shape[1]):
         onward = paddle.logsumexp(alpha.unsqueeze(2) + transitions, axis=1) + emissions[:, place]
         alpha = alpha + counts[:, place] * (onward - alpha)
-    # A row without any tag (empty ones are never made) would add the start alone.
     return paddle.logsumexp(alpha + end, axis=1)
 
 

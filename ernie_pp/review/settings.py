@@ -34,6 +34,16 @@ def check_fields(values: object, *, source: str) -> tuple[FieldConfig, ...]:
     return fields
 
 
+def check_labels(fields: Sequence[FieldConfig], *, known: object, source: str) -> None:
+    """ConfigError for a field about a type that the bundle does not find: it would be missing in every document."""
+    types = known if isinstance(known, list) else []
+    for field in fields:
+        for label in field.labels:
+            if label not in types:
+                what = f'the field "{field.name}" is about {label!r}, and the bundle finds {", ".join(map(str, types))}'
+                raise ConfigError(source, what, "Name types of the bundle.")
+
+
 def _check_names(names: Sequence[str], source: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

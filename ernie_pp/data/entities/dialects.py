@@ -32,7 +32,10 @@ def dialect_of(fields: Mapping[str, Any], *, text: str) -> str:
     has_entries = isinstance(entries, list) and bool(entries)
     if has_entries and _hold_entities(labels):
         raise Unreadable("entities", entries, f"entities in one field, and {name} holds some too")
-    if not has_entries and isinstance(labels, (Mapping, list)):
+    if isinstance(labels, str) and labels.lstrip().startswith(("[", "{")):
+        raise Unreadable(name, labels, "entities as JSON, not as text: write JSON lines instead of a table")
+    is_marked = _hold_entities(labels) or not isinstance(entries, list)
+    if not has_entries and isinstance(labels, (Mapping, list)) and is_marked:
         return "cluener" if name == "label" and isinstance(labels, Mapping) else "doccano"
     if isinstance(entries, list) and any(isinstance(one, Mapping) and "span" in one for one in entries):
         return "cail"

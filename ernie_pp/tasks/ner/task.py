@@ -128,6 +128,14 @@ class Task:
         # Where no entity overlaps another, none that is predicted may.
         self._is_nested = self._is_pointer and any(map(find_overlaps, train))
         load_rules(self.config.ner.rules, self.labels.names)
+        self._check_fields()
+
+    def _check_fields(self) -> None:
+        for field in self.config.review.fields:
+            for label in field.labels:
+                if label not in self.labels.names:
+                    what = f"is about {label!r}, which is none of {', '.join(self.labels.names[:10])}"
+                    raise ConfigError(f"review.fields {field.name!r}", what, "Name a type that the run has.")
 
     def keep_known(self, examples: Sequence[Document], faults: Faults) -> list[Document]:
         """The documents that have the run's types only, and no overlaps that the head cannot have."""

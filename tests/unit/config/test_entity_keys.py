@@ -35,7 +35,6 @@ def test_a_config_of_classification_has_nothing_to_say_here(sections):
         {"ner": {"head": "global_pointer", "threshold": 0.4, "pointer_size": 32}},
         {"ner": {"rules": [RULE, RULE | {"name": "s"}]}, "review": {"fields": [FIELD]}, "labels": ["A", "B"]},
         {"ner": {"rules": [RULE]}, "review": {"fields": [FIELD | {"name": "r"}]}, "labels": {"PER": "A"}},
-        {"ner": {"rules": [RULE | {"label": "PER"}]}, "labels": {"PER": "A"}},
         {"ner": {"rules": [RULE]}},
         {"data": {"format": "conll", "dialect": "doccano"}, "text": {"max_length": 42, "overlap": 20}},
     ],
@@ -83,6 +82,9 @@ OWN = [
     ({"review": {"fields": [FIELD, FIELD]}}, "review.fields names 'f' twice"),
     ({"ner": {"rules": [RULE]}, "labels": ["B"]}, "ner.rules 'r' is about 'A', which is none of the labels"),
     ({"review": {"fields": [FIELD]}, "labels": ["B"]}, "review.fields 'f' is about 'A', which is none of the labels"),
+    # Predictions have the shown names, so a value of the data would never be found.
+    ({"review": {"fields": [FIELD]}, "labels": {"A": "B"}}, "review.fields 'f' is about 'A', which is none of the"),
+    ({"ner": {"rules": [RULE]}, "labels": {"A": "B"}}, "ner.rules 'r' is about 'A', which is none of the labels"),
     (
         {"review": {"fields": [FIELD | {"threshold": 0.9, "doubt": 0.8}]}},
         "review.fields 'f': doubt 0.8 is below its threshold 0.9",

@@ -209,3 +209,15 @@ def test_another_form_is_told_by_its_field(dialect, fields, field):
 def test_a_place_that_is_no_number_is_left_for_the_check():
     found = _read({"text": TEXT, "label": {"人": {"张三": [[0, "1"]], "京": [[True, True]]}}})
     assert found.entities == (Marked(0, "1", "人", "张三"), Marked(True, True, "人", "京"))
+
+
+def test_json_in_the_cell_of_a_table_is_told():
+    with pytest.raises(Unreadable) as caught:
+        _read({"text": "李四来了", "label": '[[0, 2, "人"]]'})
+    assert caught.value.args[0] == "label" and "JSON lines" in caught.value.args[2]
+
+
+@pytest.mark.parametrize("labels", [["好评"], []])
+def test_names_of_what_a_text_is_about_stand_beside_an_empty_list_of_entities(labels):
+    found = _read({"text": "李四来了", "label": labels, "entities": []})
+    assert found.entities == () and found.rest == {"label": labels}

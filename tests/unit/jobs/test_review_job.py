@@ -10,12 +10,14 @@ import pytest
 import sample_run
 import yaml
 
+from ernie_pp.config.ner import FieldConfig
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.errors import ConfigError, DataError, RunError
 from ernie_pp.export.bundle import NEEDED, write_manifest
 from ernie_pp.jobs import review as job
 from ernie_pp.jobs.review import ReviewOptions, review_documents
 from ernie_pp.review.addresses import page_name
+from ernie_pp.review.settings import check_labels
 
 FIELDS = [{"name": "甲方", "labels": ["甲方"]}, {"name": "金额", "labels": ["金额"], "kind": "amount"}]
 _PATTERNS = {"甲方": r"甲方[:：]?(\w{2,8}公司)", "金额": r"(\d+万?元)"}
@@ -232,3 +234,10 @@ def test_no_more_than_a_chunk_of_documents_is_held(bundle, tmp_path, monkeypatch
 def test_a_page_is_named_by_number_and_id():
     assert page_name(12, "2023 采购合同（一）") == "000012-2023_采购合同_一.html"
     assert page_name(1, "x\ud800y") == "000001-x_y.html"
+
+
+def test_a_field_about_a_type_that_the_bundle_does_not_find_is_refused():
+    fields = (FieldConfig(name="甲方", labels=("甲方", "甲芳")),)
+    check_labels(fields, known=["甲方", "甲芳"], source="f.yaml")
+    with pytest.raises(ConfigError, match="is about '甲芳', and the bundle finds 甲方"):
+        check_labels(fields, known=["甲方"], source="f.yaml")

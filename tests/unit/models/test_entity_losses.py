@@ -53,6 +53,16 @@ def test_what_stands_behind_a_row_changes_no_crf_loss():
     assert long == pytest.approx(short, abs=1e-5)
 
 
+def test_a_row_without_tags_adds_nothing_to_the_crf_loss():
+    rng, chain = np.random.default_rng(11), _chain(12)
+    emissions, targets = rng.normal(size=(2, 5, NUM_TAGS)), np.full((2, 5), -100)
+    targets[0, 1:4] = [1, 0, 2]
+    both = float(CrfLoss().sum(_packed(emissions, chain), paddle.to_tensor(targets)))
+    alone = float(CrfLoss().sum(_packed(emissions[:1], chain), paddle.to_tensor(targets[:1])))
+    assert both == pytest.approx(alone, abs=1e-5)
+    assert float(CrfLoss().sum(_packed(emissions[1:, :2], chain), paddle.to_tensor(targets[1:, :2]))) == 0.0
+
+
 def test_every_score_of_the_chain_gets_a_gradient():
     chain, targets = _chain(7), np.array([[-100, 0, 1, 2, -100]])
     logits = _packed(np.zeros((1, 5, NUM_TAGS)), chain)

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ernie_pp.config import RunConfig
 from ernie_pp.data.entities.document import Document, Entity
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Place, Row
-from ernie_pp.errors import DataError
+from ernie_pp.errors import ConfigError, DataError
 from ernie_pp.tasks.ner.example import (
     Columns,
     Example,
@@ -22,6 +23,7 @@ from ernie_pp.tasks.ner.example import (
     read_examples,
     without,
 )
+from ernie_pp.tasks.ner.task import Task
 
 BLANK = ["", " \n", "\u3000", "\u200b\ufeff"]
 SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6), st.sampled_from("AB")), max_size=9)
@@ -125,3 +127,11 @@ def test_the_fault_of_an_overlap_shows_both_and_names_two_ways_out():
     fault = overlap_fault(overlap)
     assert fault.place.line == 9 and "B 乙丙" in fault.value and "A 甲乙丙丁" in fault.value
     assert "ner.head: global_pointer" in fault.advice and "ner.overlaps: longest" in fault.advice
+
+
+def test_a_field_about_a_type_that_no_document_has_stops_a_run_before_it_begins():
+    review = {"fields": [{"name": "甲方", "labels": ["甲芳"]}]}
+    config = RunConfig.model_validate({"task": "ner", "output_dir": "run", "review": review})
+    document = Document(Place("x", 1), "甲公司", (Entity(0, 3, "甲方"),))
+    with pytest.raises(ConfigError, match=r"review\.fields '甲方'\n  is about '甲芳', which is none of 甲方"):
+        Task(config).settle_labels([document])
