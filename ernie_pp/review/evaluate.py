@@ -9,10 +9,10 @@ import numpy as np
 
 from ernie_pp.config.ner import FieldConfig
 from ernie_pp.errors import DataError
-from ernie_pp.review.curve import Curve, measure_curve
 from ernie_pp.review.fields import Field
 from ernie_pp.review.values import Kind, normalize_text, normalize_value
 from ernie_pp.tasks.bootstrap import bootstrap_interval
+from ernie_pp.tasks.curve import Curve, measure_curve
 
 RECALLS = (0.8, 0.9)
 

@@ -9,10 +9,10 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from ernie_pp.config.ner import FieldConfig
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.errors import DataError
-from ernie_pp.review.curve import measure_curve
 from ernie_pp.review.evaluate import compare_field, measure_fields, read_gold
 from ernie_pp.review.fields import fill_fields
 from ernie_pp.review.wrong import excerpt_around, list_errors
+from ernie_pp.tasks.curve import measure_curve
 
 RANKED = st.lists(st.tuples(st.sampled_from([0.1, 0.25, 0.5, 0.7, 0.9, 0.95]), st.booleans()), min_size=1, max_size=40)
 PARTY = FieldConfig(name="甲方", labels=("甲方",))

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Curve:
-    """What a field could be at other thresholds than its own."""
+    """What answers of a kind could be at other thresholds than their own."""
 
     average_precision: float  # area under the curve as steps, no interpolation; recall never reached counts 0
     precision_at: Mapping[float, float | None]  # by recall; None: no threshold reaches so much
