@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,14 +23,27 @@ class Curve:
 
 def measure_curve(ranked: Iterable[tuple[float, bool]], *, num_true: int, recalls: Sequence[float]) -> Curve:
     """The curve of (confidence, is it true); `num_true` counts what was never seen too."""
-    pairs = sorted(ranked, key=lambda pair: -pair[0])
+    pairs = list(ranked)
     if not pairs or num_true == 0:
         return Curve(0.0, dict.fromkeys(recalls))
-    scores = np.array([score for score, _ in pairs])
+    scores, is_true = np.array([score for score, _ in pairs]), np.array([bool(truth) for _, truth in pairs])
+    return weighted_curve(scores, is_true, recalls=recalls)(np.ones(len(pairs)), float(num_true))
+
+
+def weighted_curve(
+    scores: np.ndarray, is_true: np.ndarray, *, recalls: Sequence[float]
+) -> Callable[[np.ndarray, float], Curve]:
+    """The curve as a function of the weight of each answer and of all that is true, for drawing rows anew."""
+    order = np.argsort(-scores, kind="stable")
     # Values of one confidence pass together, so only the last of them is a point of the curve.
-    last = np.append(np.diff(scores) != 0, True)
-    right = np.cumsum([is_true for _, is_true in pairs])[last]
-    precision, recall = right / (np.flatnonzero(last) + 1), right / num_true
-    area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
-    reached = {wanted: precision[recall >= wanted - 1e-12] for wanted in recalls}
-    return Curve(area, {wanted: float(values.max()) if len(values) else None for wanted, values in reached.items()})
+    last = np.append(np.diff(scores[order]) != 0, True)
+
+    def curve(weights: np.ndarray, true_weight: float) -> Curve:
+        ordered = weights[order]
+        given, right = np.cumsum(ordered)[last], np.cumsum(ordered * is_true[order])[last]
+        precision, recall = right / np.maximum(given, 1e-12), right / max(true_weight, 1e-12)
+        area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+        reached = {wanted: precision[recall >= wanted - 1e-12] for wanted in recalls}
+        return Curve(area, {wanted: float(values.max()) if len(values) else None for wanted, values in reached.items()})
+
+    return curve
