@@ -22,6 +22,8 @@ def _text_of_label(value: object) -> object:
 Label = Annotated[str, BeforeValidator(_text_of_label)]
 Labels = Annotated[tuple[Label, ...], BeforeValidator(tuple_from_list)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(tuple_from_list)]
+# One file, or several that are read one after the other.
+Sources = str | Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(tuple_from_list)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 # Marks a file or folder that is read; `load.py` makes it absolute.

@@ -11,6 +11,7 @@ from ernie_pp.config.grid_rules import grid_rules
 from ernie_pp.config.load import report
 from ernie_pp.config.ner_rules import ner_rules
 from ernie_pp.config.schema import RESUME_WORDS, RunConfig
+from ernie_pp.config.task_rules import task_rules
 
 Problem = tuple[str, str]
 
@@ -21,9 +22,9 @@ def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> 
     Where its rows are may be left open by what reads none.
     """
     sources = (_source_rules,) if needs_data else ()
-    of_task = (_cls_rules,) if config.task == "cls" else ()
+    of_task = {"cls": (_cls_rules,), "ner": (ner_rules,)}.get(config.task, ())
     general = (_place_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules)
-    rules = (*general, *sources, *of_task, ner_rules, grid_rules)
+    rules = (*general, *sources, task_rules, *of_task, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
         raise report(problems)
@@ -62,23 +63,28 @@ def _model_rules(config: RunConfig) -> Iterator[str]:
 
 
 def _source_rules(config: RunConfig) -> Iterator[str]:
-    for name in ("train", "dev"):
-        if getattr(config.data, name) is None:
-            yield f"data.{name} is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
+    data = config.data
+    if data.train is None:
+        yield "data.train is missing: a run trains on data.train and chooses its best checkpoint on data.dev"
+    if data.dev is None and data.dev_share is None:
+        what = "a run chooses its best checkpoint on it"
+        yield f"data.dev is missing: {what}; name a file, or hold out data.dev_share of the training rows"
+    if data.dev is not None and data.dev_share is not None:
+        yield "data.dev_share has no effect: data.dev names the rows"
 
 
 def _data_rules(config: RunConfig) -> Iterator[str]:
     data = config.data
-    sources = [source for source in (data.train, data.dev, data.test) if source]
+    sources = [source for name in ("train", "dev", "test") for source in data.sources(name)]
     if data.format not in ("auto", "datasets") and any(may_be_dataset(source, "auto") for source in sources):
         yield f"data.format is {data.format}, but a {DATASET_PREFIX} source or a folder is named"
     for name in ("header", "quoting"):
         if is_set(data, name) and sources and not any(may_be_table(source, data.format) for source in sources):
             yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"
     for name in ("train", "dev", "test"):
-        source = getattr(data, name)
-        if is_set(data, f"{name}_split") and not (source and may_be_dataset(source, data.format)):
-            what = f"data.{name} is {source}" if source else f"data.{name} is not given"
+        named = data.sources(name)
+        if is_set(data, f"{name}_split") and not any(may_be_dataset(source, data.format) for source in named):
+            what = f"data.{name} is {', '.join(named)}" if named else f"data.{name} is not given"
             yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
     if data.text_pair is not None and data.text_pair == data.text:
         yield f"data.text_pair and data.text name the same column {data.text!r}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from ernie_pp.config.base import Fraction, Positive, Section, tuple_from_list
+from ernie_pp.config.base import Fraction, Positive, Section
 
 
 class DocqaConfig(Section):
@@ -30,18 +30,6 @@ class DocqaConfig(Section):
     metric: Literal["cmrc2018", "dureader_robust"] = Field(
         default="cmrc2018", description="whose rules EM and F1 follow; those of cmrc2018 are used for drcd too"
     )
-    ranked_windows: Positive | None = Field(
-        default=None,
-        description="longer documents: only so many windows, those with the clauses most like the question",
-    )
     baseline: bool = Field(
         default=True, description="also answer by the nearest sentence and by neighbourhood, and show their dev figures"
-    )
-
-
-class QuestionListConfig(Section):
-    """Questions that a review asks every document."""
-
-    questions: Annotated[tuple[str, ...], BeforeValidator(tuple_from_list)] = Field(
-        default=(), description="questions a review asks every document"
     )

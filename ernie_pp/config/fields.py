@@ -56,10 +56,14 @@ def meaning(key: Sequence[str]) -> str:
     return ""
 
 
-def takes_text(field: FieldInfo) -> bool:
-    """Whether a key holds text (or text and null), so that a word from the command line needs no quotes."""
+def takes_text(field: FieldInfo, word: str) -> bool:
+    """Whether a key takes a word from the command line as it is, without quotes: it holds text, or text and null.
+
+    A key that may hold a list too takes what begins with [ as one.
+    """
     members = set(map(_without_limits, typing.get_args(field.annotation))) or {field.annotation}
-    return str in members and members <= {str, type(None)}
+    may_be_list = tuple[str, ...] in members
+    return str in members and members <= {str, type(None), tuple[str, ...]} and not (may_be_list and word[:1] == "[")
 
 
 def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> dict:
@@ -79,7 +83,9 @@ def resolve_paths(values: Mapping, folder: Path, key: tuple[str, ...] = ()) -> d
 
 
 def _resolve_entry(entry: object, folder: Path, field: FieldInfo) -> object:
-    """One entry of a list of sections, its paths absolute."""
+    """One entry of a list of files or of sections, its paths absolute."""
+    if isinstance(entry, str):
+        return _absolute(folder, entry) if _names_path(field, entry) else entry
     section = _entries_of(field)
     if section is None or not isinstance(entry, Mapping):
         return entry

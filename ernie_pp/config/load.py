@@ -88,7 +88,7 @@ def _parse_override(word: str) -> tuple[KeyPath, dict]:
     key = tuple(name.split("."))
     field = fields.find_field(key)
     # A text key takes the word as it is: data.text=0 is the column named 0.
-    value = text if field is not None and fields.takes_text(field) and text != "null" else None
+    value = text if field is not None and fields.takes_text(field, text) and text != "null" else None
     if value is None:
         value = parse_scalar(text, source=f"command line {word}")
     layer: object = value

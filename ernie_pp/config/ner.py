@@ -81,8 +81,11 @@ class FieldConfig(Section):
 
 
 class ReviewConfig(Section):
-    """The fields of a document."""
+    """What every document is asked for: fields filled from entities (ner), or questions (docqa)."""
 
     fields: Annotated[tuple[FieldConfig, ...], BeforeValidator(tuple_from_list)] = Field(
         default=(), description="fields filled from entities, in the order a reviewer reads them"
+    )
+    questions: Annotated[tuple[str, ...], BeforeValidator(tuple_from_list)] = Field(
+        default=(), description="questions asked where the documents come without their own"
     )

@@ -1,51 +1,19 @@
-"""Rules across the keys of named entities, and between those and the keys of other tasks."""
+"""Rules across the keys of named entities."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ernie_pp.config.fields import is_set
-from ernie_pp.config.schema import ClsConfig, DataConfig, NerConfig, RunConfig, TextConfig, TrainConfig
-
-# Keys that one task alone reads: (section, its name, its keys).
-_OF_CLS = (
-    ("data", DataConfig, ("text_pair", "label", "label_separator")),
-    ("text", TextConfig, ("truncate",)),
-    ("train", TrainConfig, ("rdrop_alpha",)),
-    ("cls", ClsConfig, tuple(ClsConfig.model_fields)),
-)
-_OF_NER = (
-    ("data", DataConfig, ("dialect",)),
-    ("text", TextConfig, ("overlap",)),
-    ("ner", NerConfig, tuple(NerConfig.model_fields)),
-)
+from ernie_pp.config.schema import NerConfig, RunConfig
 
 
 def ner_rules(config: RunConfig) -> Iterator[str]:
-    """What contradicts, or has no effect, in a config of one task about another, and in one of named entities."""
-    yield from _format_rules(config)
-    yield from _without_effect(config, _OF_NER if config.task == "cls" else _OF_CLS)
-    if config.task == "cls" and config.review.fields:
-        yield "review.fields has no effect: task is cls, and a review is made of entities (task: ner)"
-    if config.task == "ner":
-        yield from _head_rules(config.ner)
-        yield from _text_rules(config)
-        yield from _named_rules(config)
-
-
-def _format_rules(config: RunConfig) -> Iterator[str]:
-    if config.task != "ner" and config.data.format in ("conll", "brat"):
-        yield f"data.format is {config.data.format}, which holds entities, and task is {config.task}"
-
-
-def _without_effect(config: RunConfig, keys: Sequence[tuple]) -> Iterator[str]:
-    for section, kind, names in keys:
-        values = getattr(config, section)
-        assert isinstance(values, kind)
-        for name in names:
-            if is_set(values, name):
-                yield f"{section}.{name} has no effect: task is {config.task}"
+    """What contradicts, or has no effect, in a config of named entities."""
+    yield from _head_rules(config.ner)
+    yield from _text_rules(config)
+    yield from _named_rules(config)
 
 
 def _head_rules(ner: NerConfig) -> Iterator[str]:
@@ -60,9 +28,6 @@ def _head_rules(ner: NerConfig) -> Iterator[str]:
 
 
 def _text_rules(config: RunConfig) -> Iterator[str]:
-    text = config.text
-    if text.overlap is not None and text.overlap > (text.max_length - 2) // 2:
-        yield f"text.overlap is {text.overlap}, expected at most half of the {text.max_length - 2} tokens of a window"
     if config.data.text != "text" and config.data.format in ("conll", "brat"):
         yield f"data.text has no effect: data.format is {config.data.format}, which names no fields"
 

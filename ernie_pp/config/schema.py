@@ -6,13 +6,24 @@ working directory); what is written, `output_dir` and `data.cache_dir`, is relat
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from ernie_pp.byte_sizes import parse_bytes
 from ernie_pp.choices import MAX_THREADS, Dialect, Format, Math, OnError, Quoting, Truncate
-from ernie_pp.config.base import READ_PATH, Fraction, Label, Labels, Numbers, Positive, Section, tuple_from_list
+from ernie_pp.config.base import (
+    READ_PATH,
+    Fraction,
+    Label,
+    Labels,
+    Numbers,
+    Positive,
+    Section,
+    Sources,
+    tuple_from_list,
+)
+from ernie_pp.config.docqa import DocqaConfig
 from ernie_pp.config.ner import NerConfig, ReviewConfig
 
 
@@ -33,13 +44,18 @@ RESUME_WORDS = ("auto", "never", "must")
 class DataConfig(Section):
     """Where the rows are and how to read them."""
 
-    train: str | None = Field(
-        default=None, description="training rows: a file, or datasets:NAME[:SUBSET]", json_schema_extra=READ_PATH
+    train: Sources | None = Field(
+        default=None,
+        description="training rows: a file, a list of files, or datasets:NAME[:SUBSET]",
+        json_schema_extra=READ_PATH,
     )
-    dev: str | None = Field(
+    dev: Sources | None = Field(
         default=None, description="rows the best checkpoint is chosen on", json_schema_extra=READ_PATH
     )
-    test: str | None = Field(
+    dev_share: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="without dev: share of the training texts, or documents, held out as dev"
+    )
+    test: Sources | None = Field(
         default=None, description="rows measured once, with the best checkpoint", json_schema_extra=READ_PATH
     )
     train_split: str = Field(default="train", description="split of a datasets: source used for data.train")
@@ -70,6 +86,11 @@ class DataConfig(Section):
         description="folder of tokenized data, from the working directory; none: cache/ in the run folder",
     )
 
+    def sources(self, name: Literal["train", "dev", "test"]) -> tuple[str, ...]:
+        """The files, or the dataset, of a split; nothing where it is not named."""
+        named = getattr(self, name)
+        return () if named is None else (named,) if isinstance(named, str) else named
+
 
 class TextConfig(Section):
     """How text becomes tokens."""
@@ -83,7 +104,10 @@ class TextConfig(Section):
     )
     overlap: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
-        description="ner: tokens that neighbouring windows of a longer text share; none: a quarter of max_length",
+        description="ner, docqa: tokens that neighbouring windows of a text share; none: a quarter of max_length",
+    )
+    ranked_windows: Positive | None = Field(
+        default=None, description="docqa: of a longer document only so many windows, those most like the question"
     )
     width: bool = Field(default=False, description="turn full-width letters, digits and punctuation into half-width")
     simplified: bool = Field(default=False, description="turn traditional characters into simplified ones")
@@ -96,6 +120,11 @@ class TextConfig(Section):
     def shared_tokens(self) -> int:
         """What neighbouring windows share, [CLS] and [SEP] not counted."""
         return self.max_length // 4 if self.overlap is None else self.overlap
+
+    def settled(self) -> dict[str, Any]:
+        """How rows are made, as a model folder and a bundle say it."""
+        names = ("max_length", "truncate", "ranked_windows")
+        return {**{name: getattr(self, name) for name in names}, "overlap": self.shared_tokens}
 
 
 class SizesConfig(Section):
@@ -305,7 +334,7 @@ class ExportConfig(Section):
 class RunConfig(Section):
     """One run: what to learn from which rows with which model, and where to put the results."""
 
-    task: Literal["cls", "ner"] = Field(description="kind of problem")
+    task: Literal["cls", "ner", "docqa"] = Field(description="kind of problem")
     output_dir: str = Field(description="run folder, made if it is not there")
     overwrite: bool = Field(default=False, description="replace the results of a finished or another run in output_dir")
     resume: str = Field(
@@ -326,6 +355,7 @@ class RunConfig(Section):
     model: ModelConfig = Field(default_factory=ModelConfig, description="the ERNIE")
     cls: ClsConfig = Field(default_factory=ClsConfig, description="classification")
     ner: NerConfig = Field(default_factory=NerConfig, description="named entities")
+    docqa: DocqaConfig = Field(default_factory=DocqaConfig, description="questions to documents")
     review: ReviewConfig = Field(default_factory=ReviewConfig, description="what a document is asked for")
     train: TrainConfig = Field(default_factory=TrainConfig, description="the optimisation")
     parallel: Annotated[ParallelConfig, BeforeValidator(_parallel_of_word)] = Field(

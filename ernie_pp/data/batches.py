@@ -111,6 +111,20 @@ def build_micro_batch(token_rows: TokenRows, rows: np.ndarray, pad_id: int) -> M
     return MicroBatch(input_ids, token_type_ids, _targets_of(token_rows, rows), np.asarray(rows, dtype=np.int64))
 
 
+def rows_of_batch(input_ids: np.ndarray, token_type_ids: np.ndarray, *, pad_id: int) -> TokenRows:
+    """The rows of such rectangles, where nothing else is left of them: a token's place is its index in its row."""
+    is_token = input_ids != pad_id
+    lengths = is_token.sum(axis=1)
+    places = np.broadcast_to(np.arange(input_ids.shape[1]), input_ids.shape)[is_token]
+    return TokenRows(
+        ids=input_ids[is_token].astype(np.int32),
+        type_ids=token_type_ids[is_token].astype(np.int8),
+        row_starts=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]),
+        num_cut=np.zeros(len(lengths), np.int32),
+        offsets=np.column_stack([places, places + 1]).astype(np.int32),
+    )
+
+
 def _targets_of(token_rows: TokenRows, rows: np.ndarray) -> np.ndarray | None:
     if token_rows.targets is None:
         return None

@@ -15,6 +15,7 @@ from ernie_pp.durable import write_text
 from ernie_pp.errors import DataError
 from ernie_pp.nearest import nearest_name
 from ernie_pp.text.invisible import is_invisible
+from ernie_pp.text.truncation import TooLong
 
 MAX_EXCERPT = 60
 # Skipped rows that are remembered one by one; more are only counted, so that memory stays bounded.
@@ -75,10 +76,10 @@ def excerpt(value: object, *, limit: int = MAX_EXCERPT) -> str:
     return safe if len(safe) <= limit and len(text) <= limit else safe[: limit - 1] + "…"
 
 
-def too_long(place: Place, column: str, *, length: int, limit: int) -> Fault:
+def too_long(place: Place, column: str, found: TooLong) -> Fault:
     """The fault of a text (or pair, its columns joined by " + ") over a length limit that refuses to cut."""
-    advice = "Shorten it, raise text.max_length, or set text.truncate to cut it."
-    return Fault(place, column, f"{length} tokens", f"at most {limit} tokens (text.max_length)", advice)
+    expected = f"at most {found.limit} tokens (text.max_length)"
+    return Fault(place, column, f"{found.length} tokens", expected, found.advice)
 
 
 def nearest_advice(name: str, names: Iterable[str]) -> str:

@@ -32,6 +32,7 @@ _OUTPUT_SHAPES: dict[str, Callable[[HeadSpec], list[int | None]]] = {
     "softmax": lambda head: [None, None, head.num_outputs],
     "crf": lambda head: [None, None, head.num_outputs],
     "global_pointer": lambda head: [None, head.num_outputs, None, None],
+    "answer_span": lambda head: [None, None, head.num_outputs],
 }
 
 
@@ -40,10 +41,10 @@ MARGIN = 1e-4
 
 
 class Decide(Protocol):
-    """By output, tokens of each row, decode settings and how much higher thresholds are: what each row is given."""
+    """By output, the batch it is of, decode settings and how much higher thresholds are: what each row is given."""
 
     def __call__(
-        self, logits: np.ndarray, lengths: np.ndarray, settings: Any, *, margin: float = ...
+        self, logits: np.ndarray, batch: Batch, settings: Any, *, margin: float = ...
     ) -> Sequence[frozenset]: ...
 
 
@@ -94,10 +95,10 @@ class ExportRequest:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What a model gives for a batch, tokens of each row, and what follows from it."""
+    """What a model gives for a batch."""
 
     logits: np.ndarray
-    lengths: np.ndarray
+    batch: Batch
 
 
 def build_bundle(request: ExportRequest) -> Parity:
@@ -126,8 +127,7 @@ def _eager_logits(stack: ErnieStack, batch: Batch) -> _Answers:
         logits = stack(*map(paddle.to_tensor, batch)).numpy()
     # A CRF's transitions stand below the emissions; a bundle has them in its manifest.
     is_crf = stack.head_spec.kind == "crf"
-    lengths = (batch[0] != stack.config.pad_token_id).sum(axis=1)
-    return _Answers(logits[:, : batch[0].shape[1]] if is_crf else logits, lengths)
+    return _Answers(logits[:, : batch[0].shape[1]] if is_crf else logits, batch)
 
 
 def _compare(
@@ -138,7 +138,7 @@ def _compare(
         differences.append(float(np.abs(model.logits - logits).max()))
         largest = max(largest, float(np.abs(model.logits[model.logits > MASKED]).max(initial=0.0)))
         num_different += _count_different(request, decoding, model, logits)
-    num_rows = sum(len(one.lengths) for one in expected)
+    num_rows = sum(len(one.batch[0]) for one in expected)
     parity = Parity(num_rows, max(differences), num_different, request.tolerance, largest)
     if not parity.is_good:
         what = (
@@ -152,7 +152,7 @@ def _compare(
 def _count_different(request: ExportRequest, decoding: Decoding, model: _Answers, logits: np.ndarray) -> int:
     """Rows where one of the two surely gives what the other does not even come near to giving."""
     sure, near = (
-        [request.decide(one, model.lengths, decoding, margin=margin) for one in (model.logits, logits)]
+        [request.decide(one, model.batch, decoding, margin=margin) for one in (model.logits, logits)]
         for margin in (MARGIN, -MARGIN)
     )
     same = zip(sure[0], near[1], sure[1], near[0], strict=True)

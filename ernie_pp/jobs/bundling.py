@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ernie_pp.data.batches import rows_of_batch
 from ernie_pp.export.build import ExportRequest, Parity, build_bundle
+from ernie_pp.export.check import Batch
 from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.trained import open_trained, read_check_rows
 from ernie_pp.tasks import load_codec
@@ -16,7 +20,11 @@ from ernie_pp.training.home import scratch_home
 def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it."""
     trained = open_trained(model)
-    decode = load_codec(trained.settings["task"]).decode
+    decode, pad_id = load_codec(trained.settings["task"]).decode, trained.sizes.get("pad_token_id", 0)
+
+    def decide(logits: np.ndarray, batch: Batch, settings: Any, *, margin: float = 0.0) -> Sequence[frozenset]:
+        return decode.decide(logits, rows_of_batch(*batch, pad_id=pad_id), settings, margin=margin)
+
     # Paddle keeps the code it traces in the home folder.
     with scratch_home():
         return build_bundle(
@@ -27,7 +35,7 @@ def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
                 batches=read_check_rows(trained),
                 head=trained.head,
                 decoding_of=lambda weights: decode.for_bundle(trained.decoding, weights),
-                decide=decode.decide,
+                decide=decide,
                 tolerance=tolerance,
             )
         )

@@ -17,11 +17,7 @@ def build_model_settings(config: RunConfig, task: Task, *, decoding: Decoding, s
     return {
         "ernie_pp": __version__,
         "task": config.task,
-        "text": {
-            "max_length": config.text.max_length,
-            "truncate": config.text.truncate,
-            "overlap": config.text.shared_tokens,
-        },
+        "text": config.text.settled(),
         "head": task.head_spec.to_json(),
         "columns": {name: getattr(config.data, name) for name in COLUMNS},
         **task.stored_settings(),

@@ -231,18 +231,11 @@ def _short_enough(
     predictor: Predictor, chunk: list[tuple[dict, Any]], columns: Any, faults: Faults
 ) -> list[tuple[dict, Any]]:
     """The rows within the length limit, each other one being a fault, where the bundle refuses to cut; else all."""
-    text = predictor.bundle.manifest["text"]
-    if text["truncate"] != "error" or predictor.has_windows:
-        return chunk
-    lengths = predictor.tokenizer.count_tokens(*_texts(predictor, chunk))
-    kept = []
-    for row, length in zip(chunk, lengths, strict=True):
-        if length <= text["max_length"]:
-            kept.append(row)
-        else:
-            column = " + ".join(_text_columns(columns))
-            faults.add(too_long(row[1].place, column, length=int(length), limit=text["max_length"]))
-    return kept
+    found = predictor.too_long(*_texts(predictor, chunk))
+    for one in found:
+        faults.add(too_long(chunk[one.index][1].place, " + ".join(_text_columns(columns)), one))
+    left_out = {one.index for one in found}
+    return [row for index, row in enumerate(chunk) if index not in left_out]
 
 
 def _texts(predictor: Predictor, chunk: list[tuple[dict, Any]]) -> tuple[list[str], list[str] | None]:
@@ -256,14 +249,12 @@ def _answer(predictor: Predictor, chunk: list[tuple[dict, Any]], writer: Writer)
         return np.zeros(0, np.int32)
     texts, pairs = _texts(predictor, chunk)
     example_of = load_codec(predictor.bundle.task).example
-    rows = predictor.encode(texts, pairs)
-    for (fields, example), prediction in zip(
-        chunk, predictor.decode(predictor.answers(rows), rows, texts), strict=True
-    ):
+    predictions, num_cut = predictor.predict(texts, pairs)
+    for (fields, example), prediction in zip(chunk, predictions, strict=True):
         added, kept = prediction.to_fields(), example_of.kept_fields(fields)
         taken = sorted(added.keys() & kept.keys())
         if taken:
             what = f"has a field {taken[0]!r} already, which the prediction would replace"
             raise DataError(str(example.place), what, "Rename that field.")
         writer.write({**kept, **added}, place=example.place)
-    return rows.num_cut
+    return num_cut

@@ -63,9 +63,8 @@ class SplitReader:
         """
         before = self.faults.count
         examples = self._checked(self.task.keep_known(examples, self.faults), source, before)
-        if self.config.text.truncate == "error" and not self.task.has_windows:
-            before = self.faults.count
-            examples = self._checked(self._keep_short_enough(examples), source, before)
+        before = self.faults.count
+        examples = self._checked(self._keep_short_enough(examples), source, before)
         if is_training:
             examples = self.task.augment(examples)
         key = self._cache_key(examples, is_training=is_training)
@@ -79,15 +78,11 @@ class SplitReader:
         return TokenRows.from_encoded(self.task.encode(examples, self.tokenizer, is_training=is_training))
 
     def _keep_short_enough(self, examples: Sequence[Any]) -> Sequence[Any]:
-        kept, limit = [], self.config.text.max_length
-        column = " + ".join(self.task.text_columns)
-        lengths = self.tokenizer.count_tokens(*self.task.texts(examples))
-        for example, length in zip(examples, lengths, strict=True):
-            if length <= limit:
-                kept.append(example)
-            else:
-                self.faults.add(too_long(example.place, column, length=int(length), limit=limit))
-        return kept
+        column, found = " + ".join(self.task.text_columns), self.task.too_long(examples, self.tokenizer)
+        for one in found:
+            self.faults.add(too_long(examples[one.index].place, column, one))
+        left_out = {one.index for one in found}
+        return [one for index, one in enumerate(examples) if index not in left_out] if found else examples
 
     def _checked(self, examples: Sequence[Any], source: str, before: int) -> Sequence[Any]:
         """The same examples; DataError where faults stop the run, or where no example is left."""

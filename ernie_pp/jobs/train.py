@@ -12,6 +12,7 @@ from ernie_pp.config.schema import RESUME_WORDS, StopConfig
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.auto_grid import resolve_parallel
 from ernie_pp.jobs.before_ranks import check_before_ranks
+from ernie_pp.jobs.data_files import named_sources
 from ernie_pp.jobs.ranks import grid_of, launch_ranks
 from ernie_pp.jobs.run_log import check_unlocked, open_run_log
 from ernie_pp.jobs.start import start_paddle
@@ -89,15 +90,21 @@ def _run_here(config: RunConfig, folder: RunFolder, place: Place, start: Checkpo
 
 def _inputs(config: RunConfig, path: str) -> dict[str, str]:
     """Every file and folder the run reads, by the key that names it."""
-    data, model = config.data, config.model
+    model = config.model
     named = {
         "--config": path,
-        "data.train": data.train,
-        "data.dev": data.dev,
-        "data.test": data.test,
+        **_data_inputs(config),
         "model.path": model.path,
         "model.sizes.vocab": model.sizes.vocab if model.sizes is not None else None,
-        "data.cache_dir": data.cache_dir,
+        "data.cache_dir": config.data.cache_dir,
         "resume": config.resume if config.resume not in RESUME_WORDS else None,
     }
     return {name: str(value) for name, value in named.items() if value is not None}
+
+
+def _data_inputs(config: RunConfig) -> dict[str, str]:
+    named = {}
+    for name, (sources, _) in named_sources(config.data).items():
+        several = len(sources) > 1
+        named |= {f"data.{name}[{index}]" if several else f"data.{name}": one for index, one in enumerate(sources)}
+    return named

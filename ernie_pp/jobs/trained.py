@@ -81,7 +81,8 @@ def _check_text(text: object, sizes: Mapping[str, Any]) -> None:
     if not isinstance(text, dict) or not text.keys() >= {"max_length", "truncate", "overlap"}:
         raise ValueError(f"text is {text!r}, expected max_length, truncate and overlap")
     try:
-        max_length = TextConfig(**{name: text[name] for name in ("max_length", "truncate", "overlap")}).max_length
+        names = ("max_length", "truncate", "overlap", "ranked_windows")
+        max_length = TextConfig(**{name: text[name] for name in names if name in text}).max_length
     except ValidationError as error:
         raise ValueError(f"text is {text!r}: {error.errors()[0]['msg']}") from error
     if max_length > sizes["max_position_embeddings"]:

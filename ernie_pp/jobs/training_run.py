@@ -209,7 +209,7 @@ def _build_stack(config: RunConfig, prepared: Prepared) -> ErnieStack:
 
 
 def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
-    """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baseline (on dev).
+    """Evaluations by name: dev, test (the best weights, the dev split's decision rule), baselines (on dev).
 
     Every rank takes part in computing; what needs one process only is done by rank 0, and the others have no figures.
     """
@@ -222,8 +222,7 @@ def _measure_all(fit: Fit, best: Outcome) -> dict[str, Evaluation]:
             figures["test"] = task.measure(answers, splits["test"], best.decoding)
     if not is_writer:
         return {}
-    baseline = task.measure_baseline(splits["train"].examples, splits["dev"].examples, best.decoding)
-    return figures if baseline is None else {**figures, "baseline": baseline}
+    return figures | dict(task.measure_baselines(splits["train"].examples, splits["dev"], best.decoding))
 
 
 def _facts(config: RunConfig, prepared: Prepared, fit: Fit, setup: CpuSetup) -> dict[str, str]:

@@ -28,11 +28,14 @@ from ernie_pp.models.stack import ErnieStack, set_weight
 from ernie_pp.models.weights import canonical_name, read_weights
 
 _VOCABULARY = "vocab.txt"
+# By head, and by its number of outputs: PaddleNLP's QA model has no place for yes and no.
 _ARCHITECTURES = {
     "classification": "ErnieForSequenceClassification",
     "softmax": "ErnieForTokenClassification",
     "crf": "ErnieForTokenClassification",
     "global_pointer": "ErnieModel",
+    ("answer_span", 2): "ErnieForQuestionAnswering",
+    ("answer_span", 4): "ErnieForTokenClassification",
 }
 
 
@@ -149,7 +152,9 @@ def paddlenlp_config(stack: ErnieStack, *, labels: Sequence[str]) -> dict[str, A
     encoder of the one, and the emissions of the other.
     """
     values = dict(stack.config.to_dict())
-    values["architectures"] = [_ARCHITECTURES[stack.head_spec.kind]]
+    head = stack.head_spec
+    key = (head.kind, head.num_outputs) if head.kind == "answer_span" else head.kind
+    values["architectures"] = [_ARCHITECTURES[key]]
     values["num_labels"] = len(labels)
     values["id2label"] = {str(index): label for index, label in enumerate(labels)}
     values["label2id"] = {label: index for index, label in enumerate(labels)}

@@ -8,14 +8,15 @@ from typing import Literal, get_args
 
 from ernie_pp.models.sizes import Shapes
 
-HeadKind = Literal["classification", "softmax", "crf", "global_pointer"]
+HeadKind = Literal["classification", "softmax", "crf", "global_pointer", "answer_span"]
 MAX_OUTPUTS = 1_000_000
 _MAX_POINTER_SIZE = 4_096
 
 
 @dataclass(frozen=True)
 class HeadSpec:
-    """`num_outputs` are labels (classification), tags (softmax, crf) or entity types (global_pointer).
+    """`num_outputs` are labels (classification), tags (softmax, crf), entity types (global_pointer), or the first and
+    the last token of an answer, and yes and no where those are answers (answer_span: 2 or 4).
 
     ValueError for values that no head has.
     """
@@ -29,6 +30,8 @@ class HeadSpec:
             raise ValueError(f"head.kind is {self.kind!r}, expected one of {', '.join(get_args(HeadKind))}")
         if type(self.num_outputs) is not int or not 1 <= self.num_outputs <= MAX_OUTPUTS:
             raise ValueError(f"head.num_outputs is {self.num_outputs!r}, expected 1 to {MAX_OUTPUTS:,}")
+        if self.kind == "answer_span" and self.num_outputs not in (2, 4):
+            raise ValueError(f"head.num_outputs is {self.num_outputs!r} for answer_span, expected 2 or 4")
         size, is_pointer = self.pointer_size, self.kind == "global_pointer"
         if type(size) is not int or size % 2 or not (0 < size <= _MAX_POINTER_SIZE if is_pointer else size == 0):
             raise ValueError(f"head.pointer_size is {size!r} for {self.kind}, expected an even number from 2 on")

@@ -15,6 +15,7 @@ from paddle import nn
 
 from ernie_pp.errors import ModelError
 from ernie_pp.models import fast_ops
+from ernie_pp.models.answer_head import AnswerHead
 from ernie_pp.models.dropout import DropoutKey, DropoutState, MaskSource, seed_paddle
 from ernie_pp.models.entity_heads import CrfHead, PointerHead, TokenHead
 from ernie_pp.models.head_specs import HeadSpec
@@ -22,7 +23,7 @@ from ernie_pp.models.heads import MASKED, ClassificationHead
 
 WORD_EMBEDDINGS = "ernie.embeddings.word_embeddings.weight"
 _BLOCK = re.compile(r"ernie\.encoder\.layers\.(\d+)\.")
-_TOKEN_HEADS = {"softmax": TokenHead, "crf": CrfHead, "global_pointer": PointerHead}
+_TOKEN_HEADS = {"softmax": TokenHead, "crf": CrfHead, "global_pointer": PointerHead, "answer_span": AnswerHead}
 
 Hidden = tuple[paddle.Tensor, paddle.Tensor]
 

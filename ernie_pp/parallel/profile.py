@@ -13,6 +13,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ernie_pp.models.answer_losses import AnswerLoss
 from ernie_pp.models.dropout import DropoutKey
 from ernie_pp.models.entity_losses import build_entity_loss
 from ernie_pp.models.head_specs import HeadSpec
@@ -93,6 +94,8 @@ def _some_loss(head: HeadSpec, *, rows: int, length: int) -> tuple[Loss, paddle.
         return ClassificationLoss(), paddle.to_tensor(np.arange(rows) % head.num_outputs)
     if head.kind == "global_pointer":
         return build_entity_loss(head), paddle.zeros([rows, 1, 3], dtype="int64")
+    if head.kind == "answer_span":
+        return AnswerLoss(), paddle.zeros([rows, 2], dtype="int64")
     targets = np.arange(rows * length).reshape(rows, length) % head.num_outputs
     targets[:, 0] = -1
     return build_entity_loss(head), paddle.to_tensor(targets)

@@ -20,9 +20,12 @@ from ernie_pp.serving.trained import read_decoding
 from ernie_pp.tasks import load_codec
 from ernie_pp.text import Tokenizer
 from ernie_pp.text.invisible import is_blank
+from ernie_pp.text.truncation import TooLong
 
 LOG = logging.getLogger("ernie_pp")
 DEFAULT_BATCH_TOKENS = 4096
+# Tokens of questions and windows that are held at once, padding not counted.
+PART_TOKENS = 1 << 17
 
 
 class Predictor:
@@ -62,10 +65,30 @@ class Predictor:
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""
         _check_list(texts, "text")
-        if len(texts) == 0:
-            return []
+        return [] if len(texts) == 0 else self.predict(texts, pairs)[0]
+
+    def predict(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> tuple[list[Any], np.ndarray]:
+        """(one prediction a text or pair, how many tokens the length limit took from each row)."""
+        if self._codec.features.ANSWERS_IN_PAIR:
+            return self._ask(texts, pairs), np.zeros(len(texts), np.int64)
         rows = self.encode(texts, pairs)
-        return self.decode(self.answers(rows), rows, texts)
+        return self.decode(self.answers(rows), rows, texts), rows.num_cut
+
+    def _ask(self, questions: Sequence[str], documents: Sequence[str] | None) -> list[Any]:
+        """The answers to questions; the windows of long documents are read a bounded number at a time."""
+        seconds = self._checked(questions, documents)
+        assert seconds is not None, "such a bundle takes pairs"
+        found: list[list[Any]] = [[] for _ in questions]
+        text, features = self.bundle.manifest["text"], self._codec.features
+        for part in features.encode_in_parts(questions, seconds, self.tokenizer, text, max_tokens=PART_TOKENS):
+            for index, answer in zip(part.text_index, self.answers(TokenRows.from_encoded(part)), strict=True):
+                found[index].append(answer)
+        decode = self._codec.decode.decode_question
+        return [decode(answers, document, self.decoding) for answers, document in zip(found, seconds, strict=True)]
+
+    def too_long(self, texts: Sequence[str], pairs: Sequence[str] | None) -> Sequence[TooLong]:
+        """The texts that may not be cut and are longer than the bundle reads."""
+        return self._codec.features.too_long(texts, pairs, self.tokenizer, self.bundle.manifest["text"])
 
     def decode(self, answers: Sequence[Any], rows: TokenRows, texts: Sequence[str]) -> list[Any]:
         """One prediction a text, from what `answers` gave for the rows that `encode` made of the texts."""
@@ -76,13 +99,19 @@ class Predictor:
         answers: list[Any] = [None] * len(rows)
         for batch in order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max()))):
             logits = self._run(rows, batch)
-            found = self._codec.decode.condense(logits, rows.lengths[batch], self.decoding)
+            found = self._codec.decode.condense(logits, rows.select(batch), self.decoding)
             for index, answer in zip(batch, found, strict=True):
                 answers[index] = answer
         return answers
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> TokenRows:
         """The tokens the model sees; `num_cut` says how many the length limit took from each row."""
+        seconds = self._checked(texts, pairs)
+        encoded = self._codec.features.encode(list(texts), seconds, self.tokenizer, self.bundle.manifest["text"])
+        return TokenRows.from_encoded(encoded)
+
+    def _checked(self, texts: Sequence[str], pairs: Sequence[str] | None) -> list[str] | None:
+        """The second texts; DataError for what is no text, and where there are too many or too few."""
         _check_texts(texts, "text")
         if self.takes_pairs != (pairs is not None):
             kind, need = (
@@ -93,19 +122,12 @@ class Predictor:
             _check_texts(pairs, "second text")
             if len(pairs) != len(texts):
                 raise DataError("pairs", f"{len(pairs)} came for {len(texts)} texts", "Give one second text a text.")
-        seconds = None if pairs is None else list(pairs)
-        encoded = self._codec.features.encode(list(texts), seconds, self.tokenizer, self.bundle.manifest["text"])
-        return TokenRows.from_encoded(encoded)
-
-    @property
-    def has_windows(self) -> bool:
-        """Whether long texts are read in windows, so that nothing is cut off."""
-        return self._codec.features.HAS_WINDOWS
+        return None if pairs is None else list(pairs)
 
     @property
     def takes_pairs(self) -> bool:
-        """Whether the model was trained on pairs of texts."""
-        return self.bundle.manifest["columns"]["text_pair"] is not None
+        """Whether the model was trained on pairs of texts: a question and its document are one."""
+        return self._codec.features.ANSWERS_IN_PAIR or self.bundle.manifest["columns"]["text_pair"] is not None
 
     def _run(self, rows: TokenRows, batch: np.ndarray) -> np.ndarray:
         micro_batch = build_micro_batch(rows, batch, pad_id=self.tokenizer.pad_id)

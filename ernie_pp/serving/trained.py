@@ -43,6 +43,9 @@ def _text(text: Mapping) -> Iterator[str]:
     overlap = text.get("overlap")
     if type(overlap) is not int or not 0 <= overlap <= 1 << 20:
         yield f"text.overlap is {_shown(overlap)}, expected a number of tokens"
+    ranked = text.get("ranked_windows")
+    if ranked is not None and (type(ranked) is not int or not 1 <= ranked <= 1 << 30):
+        yield f"text.ranked_windows is {_shown(ranked)}, expected a number of windows"
     if text.get("truncate") not in typing.get_args(Truncate):
         yield f"text.truncate is {_shown(text.get('truncate'))}, expected one of {', '.join(typing.get_args(Truncate))}"
 

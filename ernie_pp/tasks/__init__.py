@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     # Imports Paddle, which prediction must be able to do without until it loads a bundle.
     from ernie_pp.tasks.interface import TaskClass
 
-KINDS = ("cls", "ner")
+KINDS = ("cls", "ner", "docqa")
 
 
 def load_task(kind: str) -> TaskClass:

@@ -20,6 +20,7 @@ from ernie_pp.models.losses import Loss
 from ernie_pp.report import Confusion, Mistake, Table
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text.truncation import TooLong
 
 
 class Example(Protocol):
@@ -68,12 +69,7 @@ class Task(Protocol):
 
     @property
     def row_kind(self) -> RowKind:
-        """What files hold: rows of named fields, or entities in any of their formats."""
-        ...
-
-    @property
-    def has_windows(self) -> bool:
-        """Whether a long example is read in windows, so that nothing of it is cut off."""
+        """What files hold: rows of named fields, or entities, or questions, in any of their formats."""
         ...
 
     @property
@@ -113,6 +109,10 @@ class Task(Protocol):
         """Take the labels the settings leave open from the training examples; what follows needs them."""
         ...
 
+    def group_of(self, example: Any) -> str:
+        """What must not stand in two splits: the example's text, or the document it is about."""
+        ...
+
     def keep_known(self, examples: Sequence[Any], faults: Faults) -> Sequence[Any]:
         """The examples that have the run's labels only; each other one becomes a fault."""
         ...
@@ -140,6 +140,10 @@ class Task(Protocol):
         """What of the true answers `encode` looks at in training, as JSON values."""
         ...
 
+    def too_long(self, examples: Sequence[Any], tokenizer: Tokenizer) -> Sequence[TooLong]:
+        """The examples with a text that may not be cut and is longer than `text.max_length` allows."""
+        ...
+
     def inexpressible(self, examples: Sequence[Any], rows: TokenRows) -> list[str]:
         """What of the true answers no row can express, one line a kind."""
         ...
@@ -152,8 +156,8 @@ class Task(Protocol):
         """The loss of these training targets."""
         ...
 
-    def condense(self, logits: np.ndarray, lengths: np.ndarray) -> Sequence[Any]:
-        """Of logits [rows, ...] what decides each row's answer; `lengths` counts its tokens."""
+    def condense(self, logits: np.ndarray, rows: TokenRows) -> Sequence[Any]:
+        """Of logits [rows, ...] what decides each row's answer; `rows` are their tokens, in the same order."""
         ...
 
     def settle_decoding(self, answers: Sequence[Any], split: Split) -> Any:
@@ -164,8 +168,8 @@ class Task(Protocol):
         """All figures of the answers, one a row, against what is true."""
         ...
 
-    def measure_baseline(self, train: Sequence[Any], dev: Sequence[Any], decoding: Any) -> Evaluation | None:
-        """Dev figures of a plain method on the same rows; None where there is none."""
+    def measure_baselines(self, train: Sequence[Any], dev: Split, decoding: Any) -> Mapping[str, Evaluation]:
+        """Dev figures of plain methods on the same rows, by the names they have in metrics.json."""
         ...
 
     def decode(self, answers: Sequence[Any], split: Split, decoding: Any) -> Sequence[Any]:

@@ -58,10 +58,12 @@ def join_rows(parts: list[EncodedRows]) -> EncodedRows:
         return parts[0]
     lengths = np.concatenate([part.lengths for part in parts])
     offsets = [part.offsets for part in parts if part.offsets is not None]
+    text_index = [part.text_index for part in parts if part.text_index is not None]
     return EncodedRows(
         ids=np.concatenate([part.ids for part in parts]),
         type_ids=np.concatenate([part.type_ids for part in parts]),
         offsets=np.concatenate(offsets) if len(offsets) == len(parts) else None,
         row_starts=np.concatenate([[0], np.cumsum(lengths)]),
         num_cut=np.concatenate([part.num_cut for part in parts]),
+        text_index=np.concatenate(text_index) if len(text_index) == len(parts) else None,
     )

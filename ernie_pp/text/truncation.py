@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ernie_pp.choices import Truncate
@@ -9,6 +11,16 @@ from ernie_pp.errors import ConfigError, DataError
 
 # [CLS] a [SEP], and [CLS] a [SEP] b [SEP].
 NUM_SPECIAL, NUM_SPECIAL_OF_PAIR = 2, 3
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """A text that may not be cut and is longer than its limit, both in tokens; `index` is its place in a list."""
+
+    index: int
+    length: int
+    limit: int
+    advice: str = "Shorten it, raise text.max_length, or set text.truncate to cut it."
 
 
 def kept_lengths(

@@ -39,7 +39,7 @@ def encode_windows(
             # Dense and of the type of Python's numbers: each look-up of a place would copy them otherwise.
             starts, ends = np.ascontiguousarray(whole.offsets[begin:end].T, dtype=np.int64)
             kept = [tokens_of_span(starts, ends, span) for span in keep[index]] if keep is not None else []
-            windows = cut_windows(text, starts, ends, size=size, overlap=overlap, keep=kept)
+            windows = cut_windows(text, starts, size=size, overlap=overlap, keep=kept)
         parts.append(np.column_stack([windows + begin, np.full(len(windows), index)]))
     table = np.concatenate(parts) if parts else np.zeros((0, 3), np.int64)
     return _rows_of(whole, table, tokenizer)

@@ -19,10 +19,8 @@ _RANKS = {
 _CLOSERS = frozenset("”’」』》）】〉)]\"'")
 
 
-def cut_windows(
-    text: str, starts: np.ndarray, ends: np.ndarray, *, size: int, overlap: int, keep: Sequence[Span] = ()
-) -> np.ndarray:
-    """int64 [windows, 2]: ranges [first, last exclusive) of a text's tokens, which stand at `starts` to `ends`.
+def cut_windows(text: str, starts: np.ndarray, *, size: int, overlap: int, keep: Sequence[Span] = ()) -> np.ndarray:
+    """int64 [windows, 2]: ranges [first, last exclusive) of a text's tokens, which begin at `starts`.
 
     A text of at most `size` tokens is one window. Else each window ends at the best border among its last third (the
     latest of equally good ones): a line break, the end of a sentence, a semicolon, a comma or colon, or any token;
@@ -36,7 +34,14 @@ def cut_windows(
     count = len(starts)
     if count <= size:
         return np.array([[0, count]], dtype=np.int64)
-    ranks = _ranks_of_borders(text, starts, ends)
+    return cut_at_borders(rank_borders(text, starts), size=size, overlap=overlap, keep=keep)
+
+
+def cut_at_borders(ranks: np.ndarray, *, size: int, overlap: int, keep: Sequence[Span] = ()) -> np.ndarray:
+    """As `cut_windows`, of a text whose borders were ranked before: one that is cut for several sizes is so once."""
+    count = len(ranks) - 1
+    if count <= size:
+        return np.array([[0, count]], dtype=np.int64)
     overlap = min(overlap, size // 2)
     kept = sorted((first, last) for first, last in keep if last - first <= size)
     windows, begin, end, next_kept = [], 0, 0, 0
@@ -51,19 +56,7 @@ def cut_windows(
     return np.array(windows, dtype=np.int64)
 
 
-def whole_in_none(windows: np.ndarray, spans: Sequence[Span]) -> list[Span]:
-    """The spans of tokens that stand whole in no window."""
-    firsts = windows[:, 0]
-    lost = []
-    for first, last in spans:
-        # Of the windows that begin no later than the span, the last one ends latest.
-        window = int(np.searchsorted(firsts, first, side="right")) - 1
-        if window < 0 or windows[window, 1] < last:
-            lost.append((first, last))
-    return lost
-
-
-def _ranks_of_borders(text: str, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def rank_borders(text: str, starts: np.ndarray) -> np.ndarray:
     """int8 [tokens + 1]: how good a border is before each token; characters between two tokens count too."""
     ranks = np.zeros(len(starts) + 1, dtype=np.int8)
     places = starts.tolist()
@@ -77,6 +70,18 @@ def _ranks_of_borders(text: str, starts: np.ndarray, ends: np.ndarray) -> np.nda
         if rank == _LINE or (behind not in _CLOSERS and behind not in _RANKS):
             ranks[index], rank = rank, 0
     return ranks
+
+
+def whole_in_none(windows: np.ndarray, spans: Sequence[Span]) -> list[Span]:
+    """The spans of tokens that stand whole in no window."""
+    firsts = windows[:, 0]
+    lost = []
+    for first, last in spans:
+        # Of the windows that begin no later than the span, the last one ends latest.
+        window = int(np.searchsorted(firsts, first, side="right")) - 1
+        if window < 0 or windows[window, 1] < last:
+            lost.append((first, last))
+    return lost
 
 
 def _best_end(ranks: np.ndarray, begin: int, *, size: int, after: int) -> int:

@@ -15,8 +15,8 @@ from ernie_pp.machine import held_signals
 from ernie_pp.parallel.engine import ForwardPass
 from ernie_pp.progress import track
 
-# (float32 logits [rows, ...] of a micro-batch, tokens of each row) -> what is kept of each row.
-Condense = Callable[[np.ndarray, np.ndarray], Sequence[Any]]
+# (float32 logits [rows, ...] of a micro-batch, its rows) -> what is kept of each row.
+Condense = Callable[[np.ndarray, TokenRows], Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def compute_answers(model: ForwardPass, rows: TokenRows, how: Pass) -> list[Any]
                 logits = next(passes)
             bad += _not_finite(logits, indexes)
             if not bad:
-                for index, answer in zip(indexes, how.condense(logits, rows.lengths[indexes]), strict=True):
+                for index, answer in zip(indexes, how.condense(logits, rows.select(indexes)), strict=True):
                     answers[index] = answer
             tracker.advance(len(indexes))
             how.between()

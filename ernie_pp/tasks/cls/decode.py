@@ -84,7 +84,7 @@ def choose_labels(logits: np.ndarray, settings: DecodeSettings) -> np.ndarray:
     return np.arange(logits.shape[1]) == logits.argmax(axis=1)[:, None]
 
 
-def condense(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings | None = None) -> Sequence[np.ndarray]:
+def condense(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings | None = None) -> Sequence[np.ndarray]:
     """The logits [labels] of each row: few enough to be kept."""
     return list(logits)
 
@@ -95,7 +95,7 @@ def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> D
 
 
 def decide(
-    logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings, *, margin: float = 0.0
+    logits: np.ndarray, rows: TokenRows, settings: DecodeSettings, *, margin: float = 0.0
 ) -> list[frozenset[int]]:
     """The numbers of the labels each row of logits is given; thresholds are `margin` higher."""
     shifted = replace(settings, thresholds=tuple(threshold + margin for threshold in settings.thresholds))

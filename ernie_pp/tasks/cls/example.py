@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ernie_pp.choices import RowKind
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Fault, Place, Row
 from ernie_pp.text.invisible import is_blank
+
+# What files to predict hold.
+ROW_KIND: RowKind = "rows"
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Example:
     def joined_text(self) -> str:
         """Both texts in one, a line each."""
         return "\n".join(filter(None, (self.text, self.text_pair)))
+
+
+def fields_of(row: Row, example: Example) -> dict[str, Any]:
+    """The fields that a row to predict came with."""
+    return dict(row.fields)
 
 
 def kept_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

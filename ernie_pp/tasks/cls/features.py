@@ -11,8 +11,9 @@ from ernie_pp.data.labels import LabelSet
 from ernie_pp.tasks.cls.example import Example
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text.truncation import TooLong
 
-HAS_WINDOWS = False
+ANSWERS_IN_PAIR = False
 
 
 def encode(
@@ -23,6 +24,16 @@ def encode(
 ) -> EncodedRows:
     """One row of tokens a text (or pair), cut to `text["max_length"]`; `num_cut` says what each lost."""
     return tokenizer.encode_rows(texts, pairs, max_length=text["max_length"], truncate=text["truncate"])
+
+
+def too_long(
+    texts: Sequence[str], pairs: Sequence[str] | None, tokenizer: Tokenizer, text: Mapping[str, Any]
+) -> list[TooLong]:
+    """The texts (or pairs) over the limit, where nothing may be cut."""
+    if text["truncate"] != "error":
+        return []
+    lengths, limit = tokenizer.count_tokens(texts, pairs), text["max_length"]
+    return [TooLong(int(index), int(lengths[index]), limit) for index in np.flatnonzero(lengths > limit)]
 
 
 def build_targets(examples: Sequence[Example], labels: LabelSet, *, multi_label: bool) -> np.ndarray:

@@ -36,6 +36,7 @@ from ernie_pp.tasks.cls.report import label_lines, list_mistakes, report_section
 from ernie_pp.tasks.interface import ReportSections
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text.truncation import TooLong
 
 LOG = logging.getLogger("ernie_pp")
 
@@ -44,7 +45,6 @@ class Task:
     """One run's classification: its settings and, once the training rows were read, its labels."""
 
     row_kind: RowKind = "rows"
-    has_windows = False
 
     def __init__(self, config: RunConfig, labels: LabelSet | None = None) -> None:
         self.config = config
@@ -130,6 +130,10 @@ class Task:
                 LOG.warning('labels such as "%s" hold "%s" and are taken whole; %s', joined[0], separator, advice)
                 return
 
+    def group_of(self, example: Example) -> str:
+        """Its text, or both texts of a pair."""
+        return example.joined_text
+
     def keep_known(self, examples: Sequence[Example], faults: Faults) -> list[Example]:
         """The examples that have the run's labels only; each other one becomes a fault."""
         return list(keep_known_labels(examples, self.labels, faults, self.config.data.label))
@@ -154,6 +158,10 @@ class Task:
     def kept_whole(self, examples: Sequence[Example]) -> None:
         """Labels have no part in how a text is cut."""
         return
+
+    def too_long(self, examples: Sequence[Example], tokenizer: Tokenizer) -> list[TooLong]:
+        """The texts over the limit, where `text.truncate` is error."""
+        return features.too_long(*self.texts(examples), tokenizer, self.config.text.model_dump())
 
     def inexpressible(self, examples: Sequence[Example], rows: TokenRows) -> list[str]:
         """A row has its label, whatever is cut off its text."""
@@ -196,17 +204,17 @@ class Task:
             seed=self.config.seed,
         )
 
-    def measure_baseline(
-        self, train: Sequence[Example], dev: Sequence[Example], decoding: DecodeSettings
-    ) -> Evaluation | None:
-        """Dev figures of the plain method on the same rows; None where the config leaves it out."""
+    def measure_baselines(
+        self, train: Sequence[Example], dev: Split, decoding: DecodeSettings
+    ) -> dict[str, Evaluation]:
+        """Dev figures of the plain method on the same rows; nothing where the config leaves it out."""
         cls, num_labels = self.config.cls, len(self.labels)
         if not cls.baseline:
-            return None
-        true, dev_true = (features.true_labels(self.targets(rows), num_labels) for rows in (train, dev))
-        texts, dev_texts = ([example.joined_text for example in rows] for rows in (train, dev))
+            return {}
+        true, dev_true = (features.true_labels(self.targets(rows), num_labels) for rows in (train, dev.examples))
+        texts, dev_texts = ([example.joined_text for example in rows] for rows in (train, dev.examples))
         chosen = fit_baseline(texts, true, dev_texts, multi_label=cls.multi_label, seed=self.config.seed)
-        return self._measure(chosen, dev_true, decoding)
+        return {"baseline": self._measure(chosen, dev_true, decoding)}
 
     def describe(self, example: Example, prediction: Any) -> dict[str, object]:
         """One line of predictions.jsonl: the row, its true labels, what it was given."""
@@ -246,9 +254,9 @@ class Task:
             notes.append(f"cls.threshold: {cls.threshold} on these dev rows, so dev figures flatter the model a little")
         return notes
 
-    def condense(self, logits: np.ndarray, lengths: np.ndarray) -> Sequence[np.ndarray]:
+    def condense(self, logits: np.ndarray, rows: TokenRows) -> Sequence[np.ndarray]:
         """The logits of each row."""
-        return condense(logits, lengths)
+        return condense(logits, rows)
 
     def decode(self, answers: Sequence[np.ndarray], split: Split, decoding: DecodeSettings) -> list[Prediction]:
         """One prediction a row, which is an example."""

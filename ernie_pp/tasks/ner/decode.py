@@ -32,8 +32,13 @@ class Prediction:
         return {"entities": [_fields(self.text, mention) for mention in self.mentions]}
 
 
-def condense(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings) -> list[RowSpans]:
+def condense(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings) -> list[RowSpans]:
     """The spans of each row of the head's output, with their probabilities; no threshold is used yet."""
+    return find_spans(logits, rows.lengths, settings)
+
+
+def find_spans(logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings) -> list[RowSpans]:
+    """As `condense`, of rows of so many tokens."""
     if settings.head == "global_pointer":
         return pointer_spans(logits, lengths)
     if settings.head == "softmax" or settings.chain is not None:
@@ -71,10 +76,10 @@ def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> D
 
 
 def decide(
-    logits: np.ndarray, lengths: np.ndarray, settings: DecodeSettings, *, margin: float = 0.0
+    logits: np.ndarray, rows: TokenRows, settings: DecodeSettings, *, margin: float = 0.0
 ) -> list[frozenset[tuple[int, int, int]]]:
     """(first token, last token, type) of each row's entities, of a bundle's output; thresholds are `margin` higher."""
-    return [frozenset(_passing(spans, settings, margin).places()) for spans in condense(logits, lengths, settings)]
+    return [frozenset(_passing(spans, settings, margin).places()) for spans in condense(logits, rows, settings)]
 
 
 def _passing(spans: RowSpans, settings: DecodeSettings, margin: float = 0.0) -> RowSpans:

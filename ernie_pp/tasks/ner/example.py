@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ernie_pp.choices import RowKind
 from ernie_pp.data.entities.document import Document, Entity
 from ernie_pp.data.faults import Faults, nearest_advice
 from ernie_pp.data.labels import LabelSet
 from ernie_pp.data.rows import Fault, Place, Row
 from ernie_pp.text.invisible import is_blank
+
+# What files to predict hold.
+ROW_KIND: RowKind = "rows"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Example:
     place: Place
     text: str
     text_pair: None = None
+
+
+def fields_of(row: Row, example: Example) -> dict[str, Any]:
+    """The fields that a row to predict came with."""
+    return dict(row.fields)
 
 
 def kept_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.ner.scheme import TagSet
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text.truncation import TooLong
 from ernie_pp.text.window_rows import Span, encode_windows
 
-HAS_WINDOWS = True
+ANSWERS_IN_PAIR = False
 # Targets of [CLS], [SEP] and padding; of no span.
 NO_TAG, NO_SPAN = -100, -1
 
@@ -44,6 +45,13 @@ def encode(
     """Rows of tokens with their places; a text over `text["max_length"]` tokens has several, which overlap."""
     assert pairs is None, "entities are of single texts"
     return encode_windows(texts, tokenizer, max_length=text["max_length"], overlap=text["overlap"], keep=keep)
+
+
+def too_long(
+    texts: Sequence[str], pairs: Sequence[str] | None, tokenizer: Tokenizer, text: Mapping[str, Any]
+) -> list[TooLong]:
+    """None: a long text is read in windows."""
+    return []
 
 
 def entities_of_row(rows: TokenRows, row: int, entities: Sequence[Entity]) -> Iterator[RowEntity]:

@@ -37,6 +37,7 @@ from ernie_pp.tasks.ner.swapping import with_swapped_copies
 from ernie_pp.tasks.ner.thresholds import tune_thresholds
 from ernie_pp.text.encoding import EncodedRows
 from ernie_pp.text.tokenizer import Tokenizer
+from ernie_pp.text.truncation import TooLong
 
 LOG = logging.getLogger("ernie_pp")
 MOST_NAMED = 5
@@ -46,7 +47,6 @@ class Task:
     """One run's entities: its settings and, once the training documents were read, its types."""
 
     row_kind: RowKind = "entities"
-    has_windows = True
 
     def __init__(self, config: RunConfig, labels: LabelSet | None = None) -> None:
         self.config, self._is_nested = config, False
@@ -137,6 +137,10 @@ class Task:
                     what = f"is about {label!r}, which is none of {', '.join(self.labels.names[:10])}"
                     raise ConfigError(f"review.fields {field.name!r}", what, "Name a type that the run has.")
 
+    def group_of(self, example: Document) -> str:
+        """Its text."""
+        return example.text
+
     def keep_known(self, examples: Sequence[Document], faults: Faults) -> list[Document]:
         """The documents that have the run's types only, and no overlaps that the head cannot have."""
         known = list(keep_known_types(examples, self.labels, faults))
@@ -157,13 +161,16 @@ class Task:
     def encode(self, examples: Sequence[Document], tokenizer: Tokenizer, *, is_training: bool) -> EncodedRows:
         """Windows of the texts; in training an entity that fits into a window stands whole in one."""
         text = self.config.text
-        settings = {"max_length": text.max_length, "overlap": text.shared_tokens}
         keep = self.kept_whole(examples) if is_training else None
-        return features.encode(*self.texts(examples), tokenizer, settings, keep)
+        return features.encode(*self.texts(examples), tokenizer, text.settled(), keep)
 
     def kept_whole(self, examples: Sequence[Document]) -> list[list[tuple[int, int]]]:
         """Places of the entities."""
         return [[(entity.start, entity.end) for entity in example.entities or ()] for example in examples]
+
+    def too_long(self, examples: Sequence[Document], tokenizer: Tokenizer) -> list[TooLong]:
+        """None: a long text is read in windows."""
+        return features.too_long(*self.texts(examples), tokenizer, self.config.text.model_dump())
 
     def inexpressible(self, examples: Sequence[Document], rows: TokenRows) -> list[str]:
         """How many entities stand whole in no window, and which they are."""
@@ -188,9 +195,9 @@ class Task:
         """The head's own."""
         return build_entity_loss(self.head_spec)
 
-    def condense(self, logits: np.ndarray, lengths: np.ndarray) -> list[RowSpans]:
+    def condense(self, logits: np.ndarray, rows: TokenRows) -> list[RowSpans]:
         """The spans of each row."""
-        return condense(logits, lengths, self._plain_decoding())
+        return condense(logits, rows, self._plain_decoding())
 
     def settle_decoding(self, answers: Sequence[RowSpans], split: Split) -> DecodeSettings:
         """The decision rule; global_pointer's thresholds are tuned on these (dev) documents where the config says."""
@@ -205,13 +212,14 @@ class Task:
         """All figures of the answers against the documents' entities."""
         return self._measure(split.examples, self._mentions(answers, split, decoding))
 
-    def measure_baseline(
-        self, train: Sequence[Document], dev: Sequence[Document], decoding: DecodeSettings
-    ) -> Evaluation | None:
-        """Dev figures of the training entities' longest match; None where the config leaves it out."""
+    def measure_baselines(
+        self, train: Sequence[Document], dev: Split, decoding: DecodeSettings
+    ) -> dict[str, Evaluation]:
+        """Dev figures of the training entities' longest match; nothing where the config leaves it out."""
         if not self.config.ner.baseline:
-            return None
-        return self._measure(dev, baseline.find_entities(baseline.fit_dictionary(train), self.texts(dev)[0]))
+            return {}
+        found = baseline.find_entities(baseline.fit_dictionary(train), self.texts(dev.examples)[0])
+        return {"baseline": self._measure(dev.examples, found)}
 
     def decode(self, answers: Sequence[RowSpans], split: Split, decoding: DecodeSettings) -> list[Prediction]:
         """One prediction a document."""

@@ -5,13 +5,15 @@ import pytest
 from ernie_pp.config import RunConfig
 from ernie_pp.config.fields import all_keys
 from ernie_pp.config.ner_rules import ner_rules
+from ernie_pp.config.task_rules import task_rules
 
 RULE = {"name": "r", "label": "A", "pattern": "甲"}
 FIELD = {"name": "f", "labels": ["A"]}
 
 
 def _told(task="ner", **sections):
-    return list(ner_rules(RunConfig.model_validate({"task": task, "output_dir": "run", **sections})))
+    config = RunConfig.model_validate({"task": task, "output_dir": "run", **sections})
+    return [*task_rules(config), *(ner_rules(config) if task == "ner" else ())]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ CROSS = [
     ({"data": {"dialect": "cail"}}, "data.dialect has no effect: task is cls"),
     ({"data": {"format": "conll"}}, "data.format is conll, which holds entities, and task is cls"),
     ({"data": {"format": "brat"}}, "data.format is brat, which holds entities, and task is cls"),
-    ({"review": {"fields": [FIELD]}}, "review.fields has no effect: task is cls, and a review is made of entities"),
+    ({"review": {"fields": [FIELD]}}, "review.fields has no effect: task is cls, and a field is filled from entities"),
 ]
 OWN = [
     ({"cls": {"loss": "focal"}}, "cls.loss has no effect: task is ner"),
@@ -114,7 +116,7 @@ def test_every_key_of_one_task_is_told_in_the_other(section, task):
     assert len(names) > 3
     for name in names:
         odd = getattr(config, section).model_copy(update={name: "another value"})
-        told = list(ner_rules(config.model_copy(update={section: odd})))
+        told = list(task_rules(config.model_copy(update={section: odd})))
         assert told == [f"{section}.{name} has no effect: task is {task}"]
 
 

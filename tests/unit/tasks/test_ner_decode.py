@@ -9,7 +9,7 @@ from ernie_pp.data.split import Split
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.ner import features
 from ernie_pp.tasks.ner.chain import Chain
-from ernie_pp.tasks.ner.decode import condense, decide, decode, for_bundle, model_mentions
+from ernie_pp.tasks.ner.decode import decide, decode, find_spans, for_bundle, model_mentions
 from ernie_pp.tasks.ner.rules import Rule
 from ernie_pp.tasks.ner.settings import DecodeSettings
 from ernie_pp.tasks.ner.spans import LEAST_PROBABILITY, LEAST_THRESHOLD, MOST_SPANS, pointer_spans, row_spans
@@ -33,6 +33,12 @@ def rows_of():
         return TokenRows.from_encoded(features.encode(list(texts), None, tokenizer, limits))
 
     return encode
+
+
+def _rows(lengths):
+    """Rows of so many tokens, whatever they are."""
+    nothing, starts = np.zeros(int(lengths.sum()), np.int32), np.concatenate([[0], np.cumsum(lengths)])
+    return TokenRows(nothing, nothing, starts, np.zeros(len(lengths), np.int32))
 
 
 def _emissions(*tags, length=None, sure=9.0):
@@ -59,18 +65,18 @@ def _mentions(answers, rows, texts, settings):
 def test_tags_become_spans_counted_with_the_first_special_token(head):
     settings = DecodeSettings(LABELS, head, "bio", chain=TAGS.tags.rules if head == "crf" else None)
     emissions, lengths = _emissions("O", "B-A", "I-A", "B-A", "O", length=9)
-    assert condense(emissions, lengths, settings)[0].places() == [(2, 3, 0), (4, 4, 0)]
+    assert find_spans(emissions, lengths, settings)[0].places() == [(2, 3, 0), (4, 4, 0)]
 
 
 def test_no_illegal_tag_is_ever_chosen():
     emissions, lengths = _emissions("I-A", "I-A", "O", "B-B", "I-A")
-    (spans,) = condense(emissions, lengths, TAGS)
+    (spans,) = find_spans(emissions, lengths, TAGS)
     # The one I-A behind O and the one behind B-B are not legal; what is nearest to them is.
     assert spans.places() in ([(1, 2, 0), (4, 4, 1)], [(1, 2, 0), (4, 4, 1), (5, 5, 0)], [(1, 2, 0), (4, 5, 0)])
     rng = np.random.default_rng(1)
     for settings in (TAGS, DecodeSettings(LABELS, "softmax", "bioes")):
         noise = rng.normal(size=(40, 12, len(settings.tags.names))).astype(np.float32) * 4
-        for found in condense(noise, np.full(40, 12), settings):
+        for found in find_spans(noise, np.full(40, 12), settings):
             spans = [(first - 1, last, LABELS[kind]) for first, last, kind in found.places()]
             settings.tags.encode(spans, 10)  # raises where two overlap, or one leaves the row
 
@@ -78,8 +84,8 @@ def test_no_illegal_tag_is_ever_chosen():
 def test_a_span_is_as_sure_as_its_weakest_token():
     emissions, lengths = _emissions("B-A", "I-A", "O")
     emissions[0, 2] *= 0.1
-    (spans,) = condense(emissions, lengths, TAGS)
-    (alone,) = condense(*_emissions("B-A", "I-A", "O"), TAGS)
+    (spans,) = find_spans(emissions, lengths, TAGS)
+    (alone,) = find_spans(*_emissions("B-A", "I-A", "O"), TAGS)
     assert spans.places() == alone.places() == [(1, 2, 0)]
     assert 0 < spans.score[0] < 0.9 < alone.score[0] <= 1
 
@@ -87,7 +93,7 @@ def test_a_span_is_as_sure_as_its_weakest_token():
 def test_rows_of_special_tokens_and_padding_only_hold_nothing():
     emissions = np.full((2, 5, len(NAMES)), 3.0, np.float32)
     emissions[:, :, 1] = 9.0
-    found = condense(emissions, np.array([2, 3]), TAGS)
+    found = find_spans(emissions, np.array([2, 3]), TAGS)
     assert [one.places() for one in found] == [[], [(1, 1, 0)]]
 
 
@@ -102,7 +108,7 @@ def test_a_crf_has_the_same_spans_in_training_and_in_a_bundle():
     lengths = np.array([10, 9, 8, 7, 6, 5, 4, 3])
     bundled = for_bundle(settings, weights)
     assert for_bundle(TAGS, {}) is TAGS
-    for one, other in zip(condense(trained, lengths, settings), condense(emissions, lengths, bundled), strict=True):
+    for one, other in zip(find_spans(trained, lengths, settings), find_spans(emissions, lengths, bundled), strict=True):
         assert one.places() == other.places() and np.array_equal(one.score, other.score)
 
 
@@ -134,7 +140,7 @@ def test_scores_of_any_size_are_probabilities():
 def test_a_type_has_its_own_threshold_and_reaching_it_is_enough():
     half = 0.0
     scores, lengths = _pointer(6, (0, 1, 1, half), (0, 2, 2, half - 0.01), (1, 3, 3, 1.3), (1, 4, 4, 1.5))
-    assert decide(scores, lengths, POINTER) == [{(1, 1, 0), (4, 4, 1)}]
+    assert decide(scores, _rows(lengths), POINTER) == [{(1, 1, 0), (4, 4, 1)}]
 
 
 def test_nested_mentions_stay_in_a_nested_scheme_and_the_surest_in_a_flat_one(rows_of):
@@ -231,8 +237,12 @@ def test_a_margin_moves_the_thresholds_that_decide():
     scores = np.full((1, 2, 4, 4), -20.0, np.float32)
     scores[0, 0, 1, 1] = 1e-5  # a probability of 0.5 and a little
     lengths = np.array([4])
-    assert decide(scores, lengths, POINTER) == decide(scores, lengths, POINTER, margin=-1e-4) == [{(1, 1, 0)}]
-    assert decide(scores, lengths, POINTER, margin=1e-4) == [frozenset()]
+    assert (
+        decide(scores, _rows(lengths), POINTER)
+        == decide(scores, _rows(lengths), POINTER, margin=-1e-4)
+        == [{(1, 1, 0)}]
+    )
+    assert decide(scores, _rows(lengths), POINTER, margin=1e-4) == [frozenset()]
 
 
 def test_a_rule_about_no_label_of_the_model_is_refused():

@@ -13,7 +13,7 @@ from ernie_pp.text.windows import cut_windows, whole_in_none
 
 def _cut(text, **words):
     places = np.array([place for place, one in enumerate(text) if not one.isspace()])
-    return cut_windows(text, places, places + 1, **words)
+    return cut_windows(text, places, **words)
 
 
 @settings(max_examples=300, deadline=None)

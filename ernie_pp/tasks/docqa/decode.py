@@ -1,0 +1,102 @@
+"""From the windows' candidates to one answer a question, in the user's own text. numpy only: serving uses it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ernie_pp.data.token_rows import TokenRows
+from ernie_pp.tasks.docqa.edges import whole_characters
+from ernie_pp.tasks.docqa.prediction import FoundAnswer, Prediction, yes_or_no
+from ernie_pp.tasks.docqa.settings import DecodeSettings
+from ernie_pp.tasks.docqa.windows import WindowAnswer, candidate_scores, find_candidates
+
+__all__ = ["DecodeSettings", "Prediction", "condense", "decide", "decode", "decode_question", "for_bundle"]
+_DIGITS = 6
+
+
+def condense(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings) -> list[WindowAnswer]:
+    """The best candidates of each row; no threshold is used yet."""
+    return find_candidates(logits, rows, settings)
+
+
+def decode(
+    answers: Sequence[WindowAnswer],
+    rows: TokenRows,
+    texts: Sequence[str],
+    pairs: Sequence[str] | None,
+    settings: DecodeSettings,
+) -> list[Prediction]:
+    """One Prediction a question of `texts` to the document in `pairs`."""
+    assert pairs is not None and rows.example_index is not None, "a question has a document, which is read in windows"
+    bounds = np.searchsorted(rows.example_index, np.arange(len(texts) + 1)).tolist()
+    return [
+        decode_question(answers[start:end], document, settings)
+        for document, start, end in zip(pairs, bounds, bounds[1:], strict=False)
+    ]
+
+
+def decode_question(answers: Sequence[WindowAnswer], document: str, settings: DecodeSettings) -> Prediction:
+    """The answer to one question, from all windows of its document.
+
+    A span that several windows see has the best of their scores. Probabilities are shares of exp(score) among the
+    candidates that are listed and "no answer", whose score is 0.
+    """
+    scores: dict[tuple[int, int], float] = {}
+    for answer in answers:
+        for place, score in candidate_scores(answer):
+            scores[place] = max(score, scores.get(place, score))
+    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: settings.num_best]
+    if not ordered:
+        return Prediction("none", 0.0, (), document)
+    shares = _shares([score for _, score in ordered])
+    found = [_found(place, share, document) for (place, _), share in zip(ordered, shares, strict=True)]
+    score = probability(ordered[0][1])
+    kind = found[0].kind if score >= settings.threshold else "none"
+    return Prediction(kind, round(score, _DIGITS), tuple(found), document)
+
+
+def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> DecodeSettings:
+    """The settings of an exported program: it gives all that they need."""
+    return settings
+
+
+def decide(
+    logits: np.ndarray, rows: TokenRows, settings: DecodeSettings, *, margin: float = 0.0
+) -> list[frozenset[tuple[int, int]]]:
+    """What each window answers: the candidate that beats all others, and the threshold, by `margin`.
+
+    With a negative margin: each that comes so near to it.
+    """
+    return [_decided(answer, settings, margin) for answer in condense(logits, rows, settings)]
+
+
+def probability(score: float) -> float:
+    """How sure a candidate of this score is an answer, against none: the logistic function."""
+    return float(0.5 * (1.0 + np.tanh(0.5 * score)))
+
+
+def _decided(answer: WindowAnswer, settings: DecodeSettings, margin: float) -> frozenset[tuple[int, int]]:
+    found = candidate_scores(answer)
+    passing = [(place, score) for place, score in found if probability(score) >= settings.threshold + margin]
+    return frozenset(
+        place
+        for place, score in passing
+        if all(score >= other + margin for another, other in found if another != place)
+    )
+
+
+def _shares(scores: Sequence[float]) -> list[float]:
+    largest = max(0.0, *scores)
+    exponents = np.exp(np.array(scores) - largest)
+    return (exponents / (exponents.sum() + np.exp(-largest))).tolist()
+
+
+def _found(place: tuple[int, int], share: float, document: str) -> FoundAnswer:
+    share = round(share, _DIGITS)
+    if place[0] < 0:
+        kind = "yes" if place[0] == -1 else "no"
+        return FoundAnswer(kind, yes_or_no(kind), share)
+    start, end = whole_characters(document, *place)
+    return FoundAnswer("span", document[start:end], share, start, end)
