@@ -70,6 +70,10 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
         "--input", metavar="FILE", help="rows to predict, answered in chunks of up to 1,024; - reads standard input"
     )
     source.add_argument("--text", metavar="TEXT", nargs="+", help="texts given here")
+    source.add_argument("--document", metavar="FILE", nargs="+", help="docqa: text or Markdown files to ask")
+    parser.add_argument(
+        "--question", metavar="TEXT", nargs="+", help="what each --document is asked (default: those of training)"
+    )
     parser.add_argument("--output", metavar="FILE", default="-", help="predictions; - (default) writes standard output")
     parser.add_argument("--format", default="auto", choices=typing.get_args(Format))
     parser.add_argument("--output-format", default="auto", choices=("auto", "jsonl", "csv", "tsv"))
@@ -185,7 +189,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _predict(arguments: argparse.Namespace) -> int:
     with blocked_signals():
-        from ernie_pp.jobs.predict import PredictOptions, predict_file
+        from ernie_pp.jobs.predict import predict_file
+        from ernie_pp.jobs.predict_words import PredictOptions
 
     predict_file(PredictOptions(**_words_of(arguments, PredictOptions)))
     return 0

@@ -8,25 +8,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ernie_pp.choices import (
-    DATASET_PREFIX,
-    Format,
-    Math,
-    OnError,
-    Quoting,
-    may_be_dataset,
-    may_be_table,
-)
 from ernie_pp.data.faults import Faults, too_long
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.rows import Place, Row
-from ernie_pp.errors import ConfigError, DataError, ErniePPError
-from ernie_pp.jobs.prediction_writers import OutputFormat, Writer, open_writer
+from ernie_pp.errors import DataError, ErniePPError
+from ernie_pp.jobs.asked_documents import rows_of_documents, settle_questions
+from ernie_pp.jobs.predict_words import PredictOptions, check_bundle_words, check_words, table_words
+from ernie_pp.jobs.prediction_writers import Writer, open_writer
 from ernie_pp.machine import set_threads
 from ernie_pp.serving import Predictor
 from ernie_pp.tasks import load_codec
@@ -47,27 +39,6 @@ _WORDS_OF_CONFIG = {
 }
 
 
-@dataclass(frozen=True)
-class PredictOptions:
-    """The words of `ernie-pp predict`; None: as in training."""
-
-    bundle: str
-    input: str | None
-    text: list[str] | None
-    output: str
-    format: Format
-    output_format: OutputFormat
-    text_column: str | None
-    pair_column: str | None
-    header: bool | None
-    quoting: Quoting | None
-    split: str | None
-    on_error: OnError
-    batch_tokens: int
-    threads: int | None
-    math: Math
-
-
 def predict_file(options: PredictOptions) -> int:
     """Write every row of the input with its prediction, in order; returns the number of rows."""
     try:
@@ -84,11 +55,13 @@ def _in_our_words(text: str) -> str:
 
 
 def _predict(options: PredictOptions) -> int:
-    _check_words(options)
+    check_words(options)
     threads = set_threads(options.threads)
     predictor = Predictor(options.bundle, threads=threads, batch_tokens=options.batch_tokens, math=options.math)
-    _check_pairs(options, takes_pairs=predictor.takes_pairs)
-    columns = _columns(options, predictor)
+    codec = load_codec(predictor.bundle.task)
+    asks_documents = codec.features.ANSWERS_IN_PAIR
+    check_bundle_words(options, takes_pairs=predictor.takes_pairs, asks_documents=asks_documents)
+    columns = codec.example.Columns() if asks_documents else _columns(options, predictor)
     faults = Faults(on_error=options.on_error)
     tally = _Tally()
     with open_writer(options.output, options.output_format) as writer:
@@ -131,48 +104,6 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _check_words(options: PredictOptions) -> None:
-    """ConfigError for words that would have no effect."""
-    about_files = {
-        "--text-column": options.text_column,
-        "--pair-column": options.pair_column,
-        "--format": options.format != "auto",
-        **_table_words(options),
-        "--split": options.split,
-        "--on-error": options.on_error != "stop",
-    }
-    idle = [word for word, given in about_files.items() if given]
-    if options.text is not None and idle:
-        raise ConfigError(idle[0], "has no effect on --text: it is about the rows of --input", "Leave one of them out.")
-    if options.input is not None:
-        _check_words_of_formats(options, options.input)
-
-
-def _check_words_of_formats(options: PredictOptions, source: str) -> None:
-    if options.format not in ("auto", "datasets") and may_be_dataset(source, "auto"):
-        raise ConfigError("--format", f"is {options.format}, and {source} is read by datasets", "Leave it out.")
-    word = next((word for word, given in _table_words(options).items() if given), None)
-    if word is not None and not may_be_table(source, options.format):
-        raise ConfigError(word, f"has no effect on {source}: it is about TSV and CSV", "Leave it out.")
-    if options.split is not None and not may_be_dataset(source, options.format):
-        what = f"has no effect on {source}: only a {DATASET_PREFIX} source has splits"
-        raise ConfigError("--split", what, "Leave it out.")
-
-
-def _table_words(options: PredictOptions) -> dict[str, bool]:
-    """The words about TSV and CSV, and whether each is given."""
-    header = "--header" if options.header else "--no-header"
-    return {header: options.header is not None, "--quoting": options.quoting is not None}
-
-
-def _check_pairs(options: PredictOptions, *, takes_pairs: bool) -> None:
-    if takes_pairs and options.text is not None:
-        what = "gives single texts, and this bundle was trained on pairs of texts"
-        raise ConfigError("--text", what, "Give the pairs as rows: --input FILE.")
-    if not takes_pairs and options.pair_column is not None:
-        raise ConfigError("--pair-column", "has no effect: this bundle was trained on single texts", "Leave it out.")
-
-
 def _columns(options: PredictOptions, predictor: Predictor) -> Any:
     """Which fields of a row hold the text and, where the bundle takes pairs, the second one."""
     codec, trained = load_codec(predictor.bundle.task), predictor.bundle.manifest["columns"]
@@ -188,19 +119,23 @@ def _read(options: PredictOptions, predictor: Predictor, columns: Any, faults: F
     trained = predictor.bundle.manifest["columns"]
     if options.text is not None:
         rows: Iterator[Row] = iter(_given_rows(options.text))
+    elif options.document is not None:
+        questions = settle_questions(options.question, predictor.bundle.manifest)
+        rows = rows_of_documents(options.document, questions)
     else:
         settings = ReadSettings(
             format=options.format,
             header=trained["header"] if options.header is None else options.header,
             quoting=options.quoting or trained["quoting"],
-            columns=_text_columns(columns),
+            columns=() if codec.example.ROW_KIND == "questions" else _text_columns(columns),
+            kind=codec.example.ROW_KIND,
             split=options.split or "train",
-            only_tables=next((word for word, given in _table_words(options).items() if given), None),
+            only_tables=next((word for word, given in table_words(options).items() if given), None),
         )
         rows = read_rows(options.input or "-", settings=settings, faults=faults)
     for row in rows:
         for example in codec.example.read_examples([row], columns, faults):
-            yield dict(row.fields), example
+            yield codec.example.fields_of(row, example), example
     faults.check()
 
 
@@ -220,6 +155,7 @@ def _chunks(rows: Iterator[tuple[dict, Any]]) -> Iterator[list[tuple[dict, Any]]
         chunk.append((fields, example))
         # All fields are held, whatever the text's share of them is.
         size += sum(len(value) if isinstance(value, str) else len(str(value)) for value in fields.values())
+        size += len(example.text_pair or "")
         if len(chunk) >= CHUNK_ROWS or size >= CHUNK_CHARACTERS:
             yield chunk
             chunk, size = [], 0

@@ -22,18 +22,14 @@ def condense(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings) -> l
 
 
 def decode(
-    answers: Sequence[WindowAnswer],
-    rows: TokenRows,
-    texts: Sequence[str],
-    pairs: Sequence[str] | None,
-    settings: DecodeSettings,
+    answers: Sequence[WindowAnswer], rows: TokenRows, texts: Sequence[str], settings: DecodeSettings
 ) -> list[Prediction]:
-    """One Prediction a question of `texts` to the document in `pairs`."""
-    assert pairs is not None and rows.example_index is not None, "a question has a document, which is read in windows"
+    """One Prediction a question; `texts` are the documents."""
+    assert rows.example_index is not None, "documents are read in windows"
     bounds = np.searchsorted(rows.example_index, np.arange(len(texts) + 1)).tolist()
     return [
         decode_question(answers[start:end], document, settings)
-        for document, start, end in zip(pairs, bounds, bounds[1:], strict=False)
+        for document, start, end in zip(texts, bounds, bounds[1:], strict=False)
     ]
 
 

@@ -9,12 +9,15 @@ import sample_run
 
 from ernie_pp.errors import ConfigError, DataError, ErniePPError
 from ernie_pp.jobs import predict
-from ernie_pp.jobs.predict import PredictOptions, predict_file
+from ernie_pp.jobs.predict import predict_file
+from ernie_pp.jobs.predict_words import PredictOptions
 
 OPTIONS = PredictOptions(
     bundle="",
     input=None,
     text=None,
+    document=None,
+    question=None,
     output="",
     format="auto",
     output_format="auto",
