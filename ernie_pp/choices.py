@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Literal
 
-Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets", "conll", "brat"]
+Format = Literal["auto", "tsv", "csv", "jsonl", "json", "datasets", "conll", "brat", "squad"]
 # How entities stand in the fields of a JSON row.
 Dialect = Literal["auto", "entities", "cluener", "cail", "doccano", "label_studio"]
-# What a file holds: rows of named fields, or texts with entities in any format of those.
-RowKind = Literal["rows", "entities"]
+# What a file holds: rows of named fields, texts with entities, or documents with questions, in any format of those.
+RowKind = Literal["rows", "entities", "questions"]
 Quoting = Literal["auto", "none", "double"]
 OnError = Literal["stop", "skip"]
 Math = Literal["auto", "off"]

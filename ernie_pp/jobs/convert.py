@@ -11,11 +11,12 @@ from typing import Any, TextIO
 
 from ernie_pp.choices import Dialect, Format, OnError
 from ernie_pp.data.entities.document import Document, Mention
-from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.findings import entity_findings
 from ernie_pp.data.entities.reading import EntityOptions, read_documents
 from ernie_pp.data.entities.writers import HOLDS_FIELDS, HOLDS_SCORES, HOLDS_SOURCES, HOLDS_UNMARKED, WRITERS
 from ernie_pp.data.entities.writers.brat import brat_files
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.findings import Findings
 from ernie_pp.data.readers import ReadSettings, read_rows
 from ernie_pp.data.rows import Fault, Row
 from ernie_pp.durable import check_writable, replaced_file, replaced_folder, told_as_unwritable
@@ -68,7 +69,7 @@ class ConvertOptions:
 def convert_file(options: ConvertOptions) -> str:
     """Write the target whole, or not at all; what was read, and what the target has no room for, as text."""
     _check(options)
-    faults, findings = Faults(on_error=options.on_error), Findings()
+    faults, findings = Faults(on_error=options.on_error), entity_findings()
     try:
         documents = _read(options, faults, findings)
     except ErniePPError as error:

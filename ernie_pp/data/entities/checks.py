@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ernie_pp.data.entities.document import Document, Entity
-from ernie_pp.data.entities.findings import Findings
 from ernie_pp.data.entities.marked import Marked
 from ernie_pp.data.entities.places import PLAIN, Claim, Counting, find_counting, is_right, looks_inclusive, place_nearby
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.findings import Findings
 from ernie_pp.data.rows import Fault, Place
 
 AROUND = 8  # characters shown on each side of a wrong place

@@ -10,9 +10,9 @@ from ernie_pp.choices import Dialect
 from ernie_pp.data.entities.checks import FileOfEntities, MarkedRow
 from ernie_pp.data.entities.dialects import read_fields
 from ernie_pp.data.entities.document import Document
-from ernie_pp.data.entities.findings import Findings
 from ernie_pp.data.entities.marked import MarkedText, Unreadable
 from ernie_pp.data.faults import Faults
+from ernie_pp.data.findings import Findings
 from ernie_pp.data.rows import Fault, Place, Row
 
 # Fields that the readers of token files and of brat add for the checks, and no document keeps.

@@ -20,6 +20,7 @@ from ernie_pp.data.readers.json_array import read_json_array
 from ernie_pp.data.readers.jsonl import read_jsonl
 from ernie_pp.data.readers.settings import ReadSettings
 from ernie_pp.data.readers.sources import open_source, resolve_format
+from ernie_pp.data.readers.squad import read_squad
 from ernie_pp.data.rows import Fault, Place, Row
 from ernie_pp.errors import ConfigError
 
@@ -31,6 +32,7 @@ _READERS = {
     "jsonl": read_jsonl,
     "json": read_json_array,
     "conll": read_conll,
+    "squad": read_squad,
 }
 
 

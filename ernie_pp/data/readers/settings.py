@@ -18,7 +18,7 @@ class ReadSettings:
     quoting: Quoting = "auto"  # auto: double for CSV, none for TSV
     columns: tuple[str, ...] = ()
     split: str = "train"  # of a `datasets` source
-    kind: RowKind = "rows"  # entities: a file of unknown format may hold tokens with tags
+    kind: RowKind = "rows"  # what a file of unknown format may hold; questions: of any layout, so no columns
     only_tables: str | None = None  # a word the user gave that is about TSV and CSV: it must not go without effect
 
 
@@ -32,5 +32,7 @@ class Source:
 
 def missing_columns(present: Iterable[str], settings: ReadSettings) -> list[str]:
     """The required columns that are not there, in the order they were asked for."""
+    if settings.kind == "questions":  # every layout has names of its own
+        return []
     known = frozenset(present)
     return [column for column in settings.columns if column not in known]

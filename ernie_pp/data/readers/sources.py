@@ -60,6 +60,8 @@ def resolve_format(source: Source, *, settings: ReadSettings, faults: Faults) ->
     found = FORMATS_BY_ENDING.get(ending)
     if found is None and ending in ("", ".json"):
         found = _sniff_json(start)
+        if found is not None and settings.kind == "questions":
+            found = "squad"  # told apart as it is read: the list of articles may stand behind other fields
     if found is None:
         advice = _ADVICE.get(ending, "Set it to tsv, csv, jsonl or json.")
         raise ConfigError("data.format", f'is auto, and "{source.name}" does not tell its format', advice)

@@ -11,7 +11,7 @@ import numpy as np
 from ernie_pp.choices import RowKind
 from ernie_pp.config import RunConfig
 from ernie_pp.data.entities.document import Document, Entity, Mention
-from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.findings import entity_findings
 from ernie_pp.data.entities.reading import EntityOptions, read_documents
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.labels import LabelSet
@@ -113,7 +113,7 @@ class Task:
 
     def read(self, rows: Iterable[Row], faults: Faults) -> list[Document]:
         """The sound documents of a split, in order; their types are not compared with the run's yet."""
-        ner, findings = self.config.ner, Findings()
+        ner, findings = self.config.ner, entity_findings()
         options = EntityOptions(self.config.data.dialect, self.config.data.text, ner.illegal_tags, ner.repair_offsets)
         documents = read_documents(rows, options=options, faults=faults, findings=findings)
         for line in findings.lines():

@@ -6,7 +6,7 @@ import pytest
 
 from ernie_pp.choices import OnError
 from ernie_pp.data.entities.document import Entity
-from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.findings import entity_findings
 from ernie_pp.data.entities.reading import EntityOptions, read_documents
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.rows import Place, Row
@@ -61,7 +61,7 @@ def _rows(way, *, with_text=True, rows=ROWS):
 
 
 def _read(rows, *, repair=False, on_error: OnError = "stop", **options):
-    faults, findings = Faults(on_error=on_error), Findings()
+    faults, findings = Faults(on_error=on_error), entity_findings()
     settings = EntityOptions(repair_offsets=repair, **options)
     documents = read_documents(rows, options=settings, faults=faults, findings=findings)
     faults.check()

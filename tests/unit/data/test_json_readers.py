@@ -153,7 +153,7 @@ def test_several_faults_come_in_one_message(refused):
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_elements_are_whole_wherever_the_blocks_of_the_stream_end(read, monkeypatch, size):
-    monkeypatch.setattr("ernie_pp.data.readers.json_array._BLOCK_BYTES", size)
+    monkeypatch.setattr("ernie_pp.data.readers.open_json._BLOCK_BYTES", size)
     records = [{"text": "好\n评😀" * index, "n": [index, -1.5, True, None]} for index in range(20)]
     data = "[" + ",\r\n".join(json.dumps(one, ensure_ascii=index % 2 == 0) for index, one in enumerate(records)) + "]"
     rows = read("a.json", data)

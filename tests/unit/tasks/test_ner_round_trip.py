@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ernie_pp.data.batches import order_for_evaluation
 from ernie_pp.data.entities.document import Document, Entity
-from ernie_pp.data.entities.findings import Findings
+from ernie_pp.data.entities.findings import entity_findings
 from ernie_pp.data.entities.reading import EntityOptions, read_documents
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.readers import ReadSettings, read_rows
@@ -129,5 +129,5 @@ def test_the_entities_of_public_sets_come_back(shared_data, tiny_ernie, name, he
 def _documents(path):
     faults = Faults()
     rows = read_rows(path, settings=ReadSettings(kind="entities"), faults=faults)
-    read = partial(read_documents, options=EntityOptions(), faults=faults, findings=Findings())
+    read = partial(read_documents, options=EntityOptions(), faults=faults, findings=entity_findings())
     return read(rows)
