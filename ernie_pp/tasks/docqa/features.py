@@ -149,6 +149,14 @@ def inexpressible(rows: TokenRows, examples: Sequence[Question]) -> list[Questio
     return [example for example, span, is_there in zip(examples, true, found, strict=True) if span and not is_there]
 
 
+def ranker_recall(rows: TokenRows, examples: Sequence[Question], *, limit: int) -> tuple[int, int]:
+    """(answers that stand whole in a window, answers) of questions of which only `limit` windows are read."""
+    counts = np.bincount(_examples_of(rows), minlength=len(examples))
+    lost = {id(one) for one in inexpressible(rows, examples)}
+    asked = [one for one, count in zip(examples, counts, strict=True) if count >= limit and one.kind == "span"]
+    return sum(id(one) not in lost for one in asked), len(asked)
+
+
 def _examples_of(rows: TokenRows) -> list[int]:
     assert rows.example_index is not None, "rows are windows"
     return rows.example_index.tolist()

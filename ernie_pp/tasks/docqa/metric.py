@@ -105,21 +105,31 @@ def headline_metric() -> str:
     return "f1"
 
 
-def measure(outcomes: Sequence[Outcome], *, rules: ScoreRules, headline: str, seed: int = 0) -> Evaluation:
+def measure(
+    outcomes: Sequence[Outcome],
+    *,
+    rules: ScoreRules,
+    headline: str,
+    seed: int = 0,
+    others: Mapping[str, float] | None = None,
+) -> Evaluation:
     """Figures of the answers to all questions.
 
     A question without an answer scores 1 where none is given, else 0; `no_answer_em` is their mean, `has_answer_...`
     those of all others. `aupr` and the precisions rank all questions by score, each right where its best candidate is
     an exact match; recall is of the questions with an answer. A figure about questions of which there are none is left
-    out, and so is a precision at a recall that is never reached; ConfigError where that is the headline.
+    out (ConfigError where it is the headline), and so is a precision at a recall that is never reached (0 as headline:
+    a model may reach it later). `others` are figures that are measured elsewhere, shown with these.
     """
     table = _Table(outcomes, rules)
     figures = table.means() | table.ranked()
+    if headline in RANKED and "aupr" in figures:
+        figures.setdefault(headline, 0.0)
     if headline not in figures:
         raise _missing(headline, figures)
     return Evaluation(
         num_rows=len(outcomes),
-        values={name: figures[name] for name in metric_names() if name in figures},
+        values={name: figures[name] for name in metric_names() if name in figures} | dict(others or {}),
         headline=headline,
         interval=table.interval(headline, seed=seed),
         by_kind=table.groups([one.kind for one in outcomes], KINDS),
@@ -238,9 +248,8 @@ def _group(number: int, limits: Mapping[str, int]) -> str:
 
 
 def _missing(headline: str, figures: Mapping[str, float]) -> ConfigError:
-    why = "no threshold reaches that recall" if headline in RANKED and "aupr" in figures else "no question it is about"
     return ConfigError(
         "train.best_metric",
-        f"{headline} cannot be measured on these questions: {why}",
+        f"{headline} cannot be measured on these questions: there is none it is about",
         f"Choose one that can: {', '.join(name for name in metric_names() if name in figures)}.",
     )

@@ -210,7 +210,8 @@ class Task:
 
     def measure(self, answers: Sequence[WindowAnswer], split: Split, decoding: DecodeSettings) -> Evaluation:
         """All figures of the answers against the true ones."""
-        return self._measure(self._outcomes(self.decode(answers, split, decoding), split))
+        outcomes = self._outcomes(self.decode(answers, split, decoding), split)
+        return self._measure(outcomes, self._ranker_figures(split))
 
     def measure_baselines(
         self, train: Sequence[Question], dev: Split, decoding: DecodeSettings
@@ -290,8 +291,15 @@ class Task:
             for one, prediction, count in zip(split.examples, predictions, _count_windows(split), strict=True)
         ]
 
-    def _measure(self, outcomes: Sequence[Outcome]) -> Evaluation:
-        return measure(outcomes, rules=self.config.docqa.metric, headline=self.best_metric(), seed=self.config.seed)
+    def _measure(self, outcomes: Sequence[Outcome], others: Mapping[str, float] | None = None) -> Evaluation:
+        rules, seed = self.config.docqa.metric, self.config.seed
+        return measure(outcomes, rules=rules, headline=self.best_metric(), seed=seed, others=others)
+
+    def _ranker_figures(self, split: Split) -> dict[str, float]:
+        """Which share of the answers the windows hold that the ranker has picked, where it had to pick."""
+        limit = self.config.text.ranked_windows
+        found, asked = (0, 0) if limit is None else features.ranker_recall(split.rows, split.examples, limit=limit)
+        return {"ranker_recall": found / asked} if asked else {}
 
 
 def _count_windows(split: Split) -> list[int]:

@@ -68,16 +68,18 @@ def test_figures_about_no_question_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("headline", "outcomes", "why"),
-    [
-        ("no_answer_em", [outcome("span", "甲", "甲")], "no question it is about"),
-        ("aupr", [outcome("none", "")], "no question it is about"),
-        ("precision_at_recall_90", [outcome("span", "乙", "甲")], "no threshold reaches"),
-    ],
+    ("headline", "outcomes"),
+    [("no_answer_em", [outcome("span", "甲", "甲")]), ("aupr", [outcome("none", "")])],
 )
-def test_a_headline_that_cannot_be_measured_is_refused(headline, outcomes, why):
-    with pytest.raises(ConfigError, match=f"train.best_metric(.|\n)*{headline}(.|\n)*{why}(.|\n)*em, f1"):
+def test_a_headline_about_no_question_is_refused(headline, outcomes):
+    with pytest.raises(ConfigError, match=f"train.best_metric(.|\n)*{headline}(.|\n)*there is none(.|\n)*em, f1"):
         figures(*outcomes, headline=headline)
+
+
+def test_a_recall_that_is_not_reached_yet_is_0_as_headline_and_left_out_else():
+    wrong = outcome("span", "乙", "甲")
+    assert figures(wrong, headline="precision_at_recall_90").values["precision_at_recall_90"] == 0.0
+    assert "precision_at_recall_90" not in figures(wrong).values
 
 
 def test_names_are_all_there_where_all_questions_are():
