@@ -86,8 +86,8 @@ class DataConfig(Section):
         description="folder of tokenized data, from the working directory; none: cache/ in the run folder",
     )
 
-    def sources(self, name: Literal["train", "dev", "test"]) -> tuple[str, ...]:
-        """The files, or the dataset, of a split; nothing where it is not named."""
+    def sources(self, name: str) -> tuple[str, ...]:
+        """The files, or the dataset, of the split train, dev or test; nothing where it is not named."""
         named = getattr(self, name)
         return () if named is None else (named,) if isinstance(named, str) else named
 
