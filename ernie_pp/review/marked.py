@@ -55,8 +55,8 @@ def _pieces(text: str, marks: list[_Mark]) -> Iterator[str]:
         place = border
         yield from _close(open_marks, border)
         while waiting and waiting[-1].mention.start == border:
+            yield _open(waiting[-1], open_marks, is_first=True)
             open_marks.append(waiting.pop())
-            yield _open(open_marks[-1], is_first=True)
     yield escape_visibly(text[place:])
 
 
@@ -69,13 +69,16 @@ def _close(open_marks: list[_Mark], border: int) -> Iterator[str]:
     again = [mark for mark in open_marks[ending[0] :] if mark.mention.end > border]
     del open_marks[ending[0] :]
     for mark in again:
+        yield _open(mark, open_marks, is_first=False)
         open_marks.append(mark)
-        yield _open(mark, is_first=False)
 
 
-def _open(mark: _Mark, *, is_first: bool) -> str:
+def _open(mark: _Mark, outer: list[_Mark], *, is_first: bool) -> str:
     mention = mark.mention
+    # What holds this mark and ends before it cuts it: its label is shown once, behind the last piece.
+    part = " part" if any(one.mention.end < mention.end for one in outer) else ""
     told = escape_text(f"{mention.label} · {mention.score:.2f} · {mention.source}")
     anchor = f' id="{mark.anchor}" tabindex="-1"' if is_first else ""
     label = escape_text(mention.label)
-    return f'<mark class="c{colour_of(mark.kind)}"{anchor} data-kind="{mark.kind}" title="{told}" data-label="{label}">'
+    colour = f"c{colour_of(mark.kind)}{part}"
+    return f'<mark class="{colour}"{anchor} data-kind="{mark.kind}" title="{told}" data-label="{label}">'

@@ -19,7 +19,7 @@ MAX_CELL = 32_000
 def sheet_header(names: Sequence[str]) -> str:
     """The first line: a value, a confidence and a status a field."""
     columns = [column for name in names for column in (name, f"{name} 置信度", f"{name} 状态")]
-    return BYTE_ORDER_MARK + _line(["id", "需核对", *columns])
+    return BYTE_ORDER_MARK + sheet_line(["id", "需核对", *columns])
 
 
 def sheet_row(document: ReviewedDocument) -> str:
@@ -29,10 +29,11 @@ def sheet_row(document: ReviewedDocument) -> str:
         shown = [value.text if field.kind == "text" else value.value for value in field.values]
         confidence = f"{field.values[0].confidence:.4f}" if field.values else ""
         cells += ["; ".join(shown), confidence, field.status]
-    return _line(cells)
+    return sheet_line(cells)
 
 
-def _line(cells: Sequence[str]) -> str:
+def sheet_line(cells: Sequence[str]) -> str:
+    """One line of any sheet, its cells such that no spreadsheet executes or refuses one."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\r\n").writerow(map(_safe, cells))
     return stream.getvalue()
