@@ -107,9 +107,14 @@ def _add_speed(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities")
-    parser.add_argument("--input", metavar="PATH", required=True, help="JSON lines, a .txt file, or a folder of those")
+    parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities or of docqa")
+    parser.add_argument(
+        "--input", metavar="PATH", required=True, help="JSON lines, questions, a text file, or a folder of those"
+    )
     parser.add_argument("--output", metavar="DIR", required=True, help="folder of pages, JSON and a spreadsheet")
+    parser.add_argument(
+        "--question", metavar="TEXT", nargs="+", help="docqa: what each text file is asked (default: those of training)"
+    )
     parser.add_argument("--fields", metavar="FILE", help="YAML with `fields:` (default: those of training)")
     parser.add_argument(
         "--gold", metavar="NAME", help="field of the rows with the true values: figures are written too"
@@ -198,7 +203,8 @@ def _predict(arguments: argparse.Namespace) -> int:
 
 def _review(arguments: argparse.Namespace) -> int:
     with blocked_signals():
-        from ernie_pp.jobs.review import ReviewOptions, review_documents
+        from ernie_pp.jobs.review import review_documents
+        from ernie_pp.jobs.review_options import ReviewOptions
 
     show(review_documents(ReviewOptions(**_words_of(arguments, ReviewOptions))))
     return 0

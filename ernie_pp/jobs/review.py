@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ernie_pp.choices import Math, OnError
 from ernie_pp.config.ner import FieldConfig
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.data.faults import Faults
 from ernie_pp.durable import replaced_folder
 from ernie_pp.errors import ConfigError, DataError
 from ernie_pp.export.bundle import open_bundle
+from ernie_pp.jobs.review_answers import review_answers
+from ernie_pp.jobs.review_options import ReviewOptions
 from ernie_pp.machine import set_threads
 from ernie_pp.review.evaluate import FieldOutcome, ReviewFigures, compare_field, measure_fields, read_gold
 from ernie_pp.review.fields import fill_fields
@@ -24,7 +25,6 @@ from ernie_pp.review.settings import check_fields, check_labels, read_fields
 from ernie_pp.review.sources import SourceDocument, SourceSettings, read_sources
 from ernie_pp.review.wrong import ReviewError, list_errors
 from ernie_pp.serving import Predictor
-from ernie_pp.serving.predictor import DEFAULT_BATCH_TOKENS
 
 LOG = logging.getLogger("ernie_pp")
 # Documents held at once; their windows are run sorted by length.
@@ -33,34 +33,21 @@ CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 64, 1 << 18
 FindMentions = Callable[[Sequence[str]], Sequence[tuple[Mention, ...]]]
 
 
-@dataclass(frozen=True)
-class ReviewOptions:
-    """The words of `ernie-pp review`; `fields` None: those of the bundle; `gold`: the rows' field with true values."""
-
-    bundle: str
-    input: str
-    output: str
-    fields: str | None = None
-    gold: str | None = None
-    text_column: str | None = None
-    id_column: str = "id"
-    on_error: OnError = "stop"
-    batch_tokens: int = DEFAULT_BATCH_TOKENS
-    threads: int | None = None
-    math: Math = "auto"
-
-
 def review_documents(options: ReviewOptions, find_mentions: FindMentions | None = None) -> str:
     """Write the review's folder; returns what a user reads at the end.
 
     `find_mentions` takes the place of the bundle's model: a tuple of mentions a text.
     """
     folder = Path(os.path.realpath(options.output))
-    check_output(folder)
     bundle = open_bundle(options.bundle)
+    if bundle.task == "docqa":
+        return review_answers(options, folder)
+    check_output(folder)
     if bundle.task != "ner":
-        what = f"is of task {bundle.task}; a review is made of entities"
-        raise ConfigError(str(bundle.folder), what, "Train and export a config with task: ner.")
+        what = f"is of task {bundle.task}; a review is made of entities, or of answers to questions"
+        raise ConfigError(str(bundle.folder), what, "Train and export a config with task: ner or docqa.")
+    if options.question is not None:
+        raise ConfigError("--question", "has no effect: this bundle finds entities", "Leave it out.")
     configs = _read_configs(options, bundle.manifest)
     if find_mentions is None:
         check_labels(configs, known=bundle.manifest["decode"].get("labels"), source=options.fields or options.bundle)

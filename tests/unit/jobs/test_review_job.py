@@ -15,7 +15,8 @@ from ernie_pp.data.entities.document import Mention
 from ernie_pp.errors import ConfigError, DataError, RunError
 from ernie_pp.export.bundle import NEEDED, write_manifest
 from ernie_pp.jobs import review as job
-from ernie_pp.jobs.review import ReviewOptions, review_documents
+from ernie_pp.jobs.review import review_documents
+from ernie_pp.jobs.review_options import ReviewOptions
 from ernie_pp.review.addresses import page_name
 from ernie_pp.review.settings import check_labels
 
