@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from ernie_pp.data.faults import Faults, excerpt
 from ernie_pp.data.findings import Findings
-from ernie_pp.data.questions.documents import shown_value
 from ernie_pp.data.questions.layouts import FLAG, RawQuestion
 from ernie_pp.data.questions.places import Located, locate
 from ernie_pp.data.questions.question import NO, YES, Answer, AnswerKind, Question
 from ernie_pp.data.questions.raw_answers import RawAnswer
 from ernie_pp.data.questions.settling import Contradictions, contradicts, num_answers, num_kinds, settle
+from ernie_pp.data.readers.strict_json import Problem
 from ernie_pp.data.rows import Fault
 
 _SHOWN = 40  # characters of an answer that a finding names
@@ -35,19 +35,20 @@ class Checks:
 def check_question(raw: RawQuestion, checks: Checks) -> Question | None:
     """The question with its answers in place; None where none of the answers can be used."""
     flag = _flag(raw.flag)
-    if isinstance(flag, str):
-        expected, advice = "true or false", "Write it without quotes, or leave it out."
-        checks.faults.add(Fault(raw.place, f"{FLAG} of {raw.id}", flag, expected, advice))
+    if isinstance(flag, str) or isinstance(raw.answers, Problem):
+        problem = raw.answers if isinstance(raw.answers, Problem) else _flag_problem(raw.flag)
+        checks.faults.add(replace(problem, column=f"{problem.column} of {raw.id}").at(raw.place))
         return None
-    plain = Question(raw.place, raw.id, str(raw.text), raw.document, rest=raw.rest)
+    plain = Question(raw.place, raw.id, raw.text, raw.document, rest=raw.rest)
     if raw.answers is None:
         return replace(plain, kind="none") if flag else plain
-    usable = _usable(raw, checks)
-    if raw.answers and not usable:
-        return None
+    usable = _usable(raw, raw.answers, checks)
     votes: Counter[AnswerKind] = Counter(kind for kind, _ in usable)
+    # Somebody gave an answer, which cannot be used: that does not make the question one without an answer.
+    if len(usable) < len(raw.answers) and not num_answers(votes):
+        return None
     if contradicts(votes, flag) and checks.contradictions == "error":
-        checks.faults.add(_contradiction(raw, flag))
+        checks.faults.add(_contradiction(raw, raw.answers, flag))
         return None
     _note_disagreement(raw, votes, flag, checks.findings)
     kind = settle(votes, flag, checks.contradictions)
@@ -55,34 +56,29 @@ def check_question(raw: RawQuestion, checks: Checks) -> Question | None:
     return replace(plain, kind=kind, answers=tuple(answers) if kind == "span" else ())
 
 
-def _usable(raw: RawQuestion, checks: Checks) -> list[tuple[AnswerKind, Answer]]:
-    """Each sound answer with its kind; one that the document does not have counts beside one that it has only."""
-    sound = [one for one in raw.answers or () if _is_sound(raw, one, checks.faults)]
-    judged = [_judged(raw, one, checks) for one in sound]
-    is_found = any(kind != "none" and (kind != "span" or answer.start is not None) for kind, answer in judged)
-    usable = []
-    for kind, answer in judged:
-        if kind != "span" or answer.start is not None or is_found:
-            usable.append((kind, answer))
-        else:
-            expected = f"a text of its document, or {YES} or {NO}"
-            advice = "Correct the answer; leave the question out where its true answers are not known."
+def _usable(raw: RawQuestion, given: Sequence[RawAnswer], checks: Checks) -> list[tuple[AnswerKind, Answer]]:
+    """Each sound answer with its kind; one that the document does not have counts only beside one with a place."""
+    judged = [_judged(raw, one, checks) for one in given if _is_sound(raw, one, checks.faults)]
+    without = [answer for kind, answer in judged if kind == "span" and answer.start is None]
+    has_span = any(answer.start is not None for _, answer in judged)
+    if has_span or any(kind in ("yes", "no") for kind, _ in judged):
+        for answer in without:
+            checks.findings.add("not_in_document", raw.place, _shown(raw, answer.text))
+    else:
+        for answer in without:
+            expected, advice = f"a text of its document, or {YES} or {NO}", "Correct it, or leave the question out."
             checks.faults.add(Fault(raw.place, f"answer of {raw.id}", answer.text, expected, advice))
-        if kind == "span" and answer.start is None and is_found:
-            checks.findings.add("not_in_document", raw.place, f"{raw.id} {excerpt(answer.text, limit=_SHOWN)}")
-    has_place = any(answer.start is not None for kind, answer in usable)
-    # Without a place there is no span to learn: yes or no, by which it was kept, then decides.
-    return usable if has_place else [one for one in usable if one[0] != "span"]
+    return judged if has_span else [one for one in judged if one[0] != "span"]
 
 
 def _is_sound(raw: RawQuestion, answer: RawAnswer, faults: Faults) -> bool:
     """Whether text and start are of the types they must be; what is not becomes a fault."""
     if not isinstance(answer.text, str):
         advice = "Write the answer as the document has it, in double quotes."
-        faults.add(Fault(raw.place, f"answer of {raw.id}", shown_value(answer.text), "text", advice))
+        faults.add(Fault(raw.place, f"answer of {raw.id}", excerpt(answer.text), "text", advice))
         return False
     if answer.start is not None and type(answer.start) is not int:
-        shown, expected = shown_value(answer.start), "a whole number, or -1 or null where it is not known"
+        shown, expected = excerpt(answer.start), "a whole number, or -1 or null where it is not known"
         faults.add(Fault(raw.place, f"answer_start of {raw.id}", shown, expected, "Correct the start."))
         return False
     return True
@@ -123,7 +119,7 @@ def _place(text: str, answer: str, stated: int | None) -> Located | None:
 
 
 def _note_place(raw: RawQuestion, answer: RawAnswer, found: Located, checks: Checks) -> None:
-    shown = f"{raw.id} {excerpt(answer.text, limit=_SHOWN)}"
+    shown = _shown(raw, answer.text)
     stated = stated_start(answer, counts_from_one=checks.counts_from_one)
     if answer.text != answer.text.strip():
         checks.findings.add("blank_edge", raw.place, shown)
@@ -139,7 +135,7 @@ def _note_place(raw: RawQuestion, answer: RawAnswer, found: Located, checks: Che
 
 def _note_disagreement(raw: RawQuestion, votes: Counter[AnswerKind], flag: bool | None, findings: Findings) -> None:
     told = ", ".join(f"{count} {kind}" for kind, count in votes.items()) or "no answer"
-    shown = f"{raw.id} {told}"
+    shown = f"{excerpt(raw.id)} {told}"
     if votes["none"] and num_answers(votes):
         findings.add("mixed", raw.place, shown)
     if num_kinds(votes) > 1:
@@ -148,11 +144,14 @@ def _note_disagreement(raw: RawQuestion, votes: Counter[AnswerKind], flag: bool 
         findings.add("contradiction", raw.place, f"{shown}, {FLAG} {str(flag).lower()}")
 
 
-def _contradiction(raw: RawQuestion, flag: bool | None) -> Fault:
-    texts: Sequence[str] = [str(one.text) for one in raw.answers or ()]
-    shown = f"{str(flag).lower()} with the answers {texts}"
+def _contradiction(raw: RawQuestion, given: Sequence[RawAnswer], flag: bool | None) -> Fault:
+    shown = f"{str(flag).lower()}, answers {[one.text for one in given]}"
     advice = "Correct one of them, or set docqa.contradictions: answers, flag or majority."
     return Fault(raw.place, f"{FLAG} of {raw.id}", shown, "what the answers say", advice)
+
+
+def _shown(raw: RawQuestion, answer: str) -> str:
+    return f"{excerpt(raw.id)} {excerpt(answer, limit=_SHOWN)}"
 
 
 def _flag(value: object) -> bool | str | None:
@@ -160,4 +159,8 @@ def _flag(value: object) -> bool | str | None:
     if value is None or isinstance(value, bool):
         return value
     known = _FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
-    return shown_value(value) if known is None else known
+    return excerpt(value) if known is None else known
+
+
+def _flag_problem(value: object) -> Problem:
+    return Problem(FLAG, excerpt(value), "true or false", "Write it without quotes, or leave it out.")

@@ -14,7 +14,7 @@ def counts_from_one(questions: Iterable[RawQuestion]) -> bool:
     """Whether most answers stand one before their start, and hardly any at it."""
     num_stated = num_from_zero = num_from_one = 0
     for raw in questions:
-        for answer in raw.answers or ():
+        for answer in raw.answers if isinstance(raw.answers, tuple) else ():
             if isinstance(answer.text, str) and answer.text and type(answer.start) is int and answer.start >= 0:
                 text, start = raw.document.text, answer.start
                 num_stated += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ernie_pp.bounded import read_text
+from ernie_pp.data.faults import excerpt
 from ernie_pp.data.questions.question import Document
 from ernie_pp.data.readers.strict_json import Problem
 from ernie_pp.errors import DataError
@@ -53,14 +54,17 @@ class Documents:
             return text
         if not isinstance(text, str) or not text.strip():
             advice = "Give the document's text, or leave its questions out."
-            return Problem(name or FILE_FIELD, shown_value(text), "a text that is not empty", advice)
+            return Problem(name or FILE_FIELD, excerpt(text), "a text that is not empty", advice)
+        if "\0" in text:  # the readers of JSON refuse it too
+            shown = text[max(0, text.index("\0") - 20) :]
+            return Problem(name or FILE_FIELD, shown, "a text without NUL", "Is it a text file? Remove the character.")
         return text
 
     def _text_of_file(self, name: Any, path: str) -> str | Problem:
         expected = "the path of a text file in the folder of the questions, or below it"
         advice = "Put the file there, and write its path from there."
         if not isinstance(name, str) or not name or "\0" in name:
-            return Problem(FILE_FIELD, shown_value(name), expected, advice)
+            return Problem(FILE_FIELD, excerpt(name), expected, advice)
         folder = Path(path).parent
         try:
             file, root = (folder / name).resolve(), folder.resolve()
@@ -83,8 +87,3 @@ class Documents:
             unused = f"{name}-{number}"
         self._ids.add(unused)
         return unused
-
-
-def shown_value(value: object) -> str:
-    """A value of a file as messages show it."""
-    return value if isinstance(value, str) else repr(value)[:100]

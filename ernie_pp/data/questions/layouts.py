@@ -7,10 +7,11 @@ flat rows with a question and its document.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ernie_pp.data.questions.documents import FILE_FIELD, TEXT_FIELDS, Documents, shown_value
+from ernie_pp.data.faults import excerpt
+from ernie_pp.data.questions.documents import FILE_FIELD, TEXT_FIELDS, Documents
 from ernie_pp.data.questions.question import Document
 from ernie_pp.data.questions.raw_answers import RawAnswer, read_answers
 from ernie_pp.data.readers.strict_json import Problem
@@ -26,13 +27,16 @@ _LAYOUT_ADVICE = "Write the row in one of the layouts that docs/data.md lists."
 
 @dataclass(frozen=True)
 class RawQuestion:
-    """A question as its file has it, not checked; `answers` None: the file gives none, which is not an empty list."""
+    """A question as its file has it, not checked.
+
+    `answers` is None where the file says nothing of them, which an empty list does.
+    """
 
     place: Place
     id: str
     text: Any
     document: Document
-    answers: tuple[RawAnswer, ...] | None
+    answers: tuple[RawAnswer, ...] | Problem | None
     flag: Any
     rest: Mapping[str, Any]  # all other fields
     source: Mapping[str, Any]  # answers and flag as they stand in the file
@@ -54,15 +58,15 @@ class _Inside:
 
 
 def _walk(fields: Mapping[str, Any], inside: _Inside) -> Iterator[RawQuestion | Fault]:
-    if isinstance(fields.get(_ARTICLES), list):
-        for article in _objects(fields, _ARTICLES, inside):
-            yield from [article] if isinstance(article, Fault) else _walk(article, inside)
-    elif _PARAGRAPHS in fields:
+    if _PARAGRAPHS in fields:
         yield from _article(fields, inside)
     elif _QUESTIONS in fields:
         yield from _paragraph(fields, inside)
     elif _first(fields, _QUESTION_FIELDS) is not None:
         yield from _flat(fields, inside)
+    elif _ARTICLES in fields:
+        for article in _objects(fields, _ARTICLES, inside):
+            yield from [article] if isinstance(article, Fault) else _walk(article, inside)
     else:
         yield Fault(inside.place, "fields", ", ".join(fields), _LAYOUTS, _LAYOUT_ADVICE)
 
@@ -84,23 +88,23 @@ def _paragraph(fields: Mapping[str, Any], inside: _Inside) -> Iterator[RawQuesti
     if isinstance(document, Fault):
         yield document
         return
-    for one in _objects(fields, _QUESTIONS, inside):
+    for one in _objects(fields, _QUESTIONS, replace(inside, id=document.id)):
         yield one if isinstance(one, Fault) else _question(one, document, inside)
 
 
 def _flat(fields: Mapping[str, Any], inside: _Inside) -> Iterator[RawQuestion | Fault]:
-    name = fields.get(FILE_FIELD)
-    is_in_file = _first(fields, TEXT_FIELDS) is None and isinstance(name, str)
-    document = _document(fields, str(name) if is_in_file else "", inside)
+    document = _document(fields, "", inside)
     if isinstance(document, Fault):
         yield document
         return
-    own = {*TEXT_FIELDS, FILE_FIELD} if is_in_file else set(TEXT_FIELDS)
+    own = set(TEXT_FIELDS) if _first(fields, TEXT_FIELDS) else {FILE_FIELD}
     yield _question({key: value for key, value in fields.items() if key not in own}, document, inside)
 
 
 def _document(fields: Mapping[str, Any], own_id: str, inside: _Inside) -> Document | Fault:
     path = inside.place.path
+    if not own_id and _first(fields, TEXT_FIELDS) is None:
+        own_id = _name(fields, [FILE_FIELD])
     text = inside.documents.text_of(fields, path=path)
     if isinstance(text, Problem):
         fault = text.at(inside.place)
@@ -118,8 +122,6 @@ def _question(fields: Mapping[str, Any], document: Document, inside: _Inside) ->
         advice = "Give every question its text."
         return _about(Fault(place, "fields", ", ".join(fields), 'a field "question"', advice), name)
     answers = read_answers(fields[ANSWERS]) if ANSWERS in fields else None
-    if isinstance(answers, Problem):
-        return _about(answers.at(place), name)
     own = {*_QUESTION_FIELDS, *_ID_FIELDS, ANSWERS, FLAG}
     rest = {key: value for key, value in fields.items() if key not in own}
     source = {key: fields[key] for key in (ANSWERS, FLAG) if key in fields}
@@ -129,14 +131,14 @@ def _question(fields: Mapping[str, Any], document: Document, inside: _Inside) ->
 def _objects(fields: Mapping[str, Any], name: str, inside: _Inside) -> Iterator[Mapping[str, Any] | Fault]:
     values = fields[name]
     if not isinstance(values, list):
-        fault = Fault(inside.place, name, shown_value(values), "a list of JSON objects", _LAYOUT_ADVICE)
+        fault = Fault(inside.place, name, excerpt(values), "a list of JSON objects", _LAYOUT_ADVICE)
         yield _about(fault, inside.id) if inside.id else fault
         return
     for number, value in enumerate(values, start=1):
         if isinstance(value, Mapping):
             yield value
         else:
-            shown = shown_value(value)
+            shown = excerpt(value)
             yield Fault(inside.place, f"{name}, number {number}", shown, "a JSON object", _LAYOUT_ADVICE)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ernie_pp.data.questions.documents import shown_value
+from ernie_pp.data.faults import excerpt
 from ernie_pp.data.readers.strict_json import Problem
 
 _TEXT, _STARTS = "text", ("answer_start", "start")
@@ -30,7 +30,7 @@ def read_answers(value: Any) -> tuple[RawAnswer, ...] | Problem:
     if isinstance(value, Mapping):
         return _of_lists(value) if isinstance(value.get(_TEXT), Sequence) and _is_list(value) else (_one(value),)
     if not isinstance(value, list):
-        return Problem("answers", shown_value(value), "a list of answers", _ADVICE)
+        return Problem("answers", excerpt(value), "a list of answers", _ADVICE)
     return tuple(map(_one, value))
 
 
@@ -49,7 +49,7 @@ def _of_lists(value: Mapping[str, Any]) -> tuple[RawAnswer, ...] | Problem:
     texts, starts = list(value[_TEXT]), _start(value)
     starts = [None] * len(texts) if starts is None else starts
     if not isinstance(starts, Sequence) or isinstance(starts, str) or len(starts) != len(texts):
-        return Problem("answers", shown_value(value), "as many starts as texts", _ADVICE)
+        return Problem("answers", excerpt(value), "as many starts as texts", _ADVICE)
     return tuple(map(RawAnswer, texts, starts))
 
 

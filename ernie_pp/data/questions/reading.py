@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ernie_pp.data.faults import Faults
+from ernie_pp.data.faults import Faults, excerpt
 from ernie_pp.data.findings import Findings
 from ernie_pp.data.questions.checks import Checks, check_question
 from ernie_pp.data.questions.counting import counts_from_one
-from ernie_pp.data.questions.documents import Documents, shown_value
+from ernie_pp.data.questions.documents import Documents
 from ernie_pp.data.questions.findings import question_findings
 from ernie_pp.data.questions.layouts import RawQuestion, questions_of
 from ernie_pp.data.questions.question import Question
@@ -48,7 +48,7 @@ def _asked(rows: Iterable[Row], faults: Faults) -> Iterator[RawQuestion]:
             if isinstance(one, Fault):
                 faults.add(one)
             elif not isinstance(one.text, str) or not one.text.strip():
-                shown, advice = shown_value(one.text), "Write the question, or leave it out."
+                shown, advice = excerpt(one.text), "Write the question, or leave it out."
                 faults.add(Fault(one.place, f"question of {one.id}", shown, "a text that is not empty", advice))
             else:
                 yield one
@@ -58,5 +58,5 @@ def _note_same_ids(asked: Sequence[RawQuestion], findings: Findings) -> None:
     seen: set[str] = set()
     for raw in asked:
         if raw.id in seen:
-            findings.add("same_id", raw.place, raw.id)
+            findings.add("same_id", raw.place, excerpt(raw.id))
         seen.add(raw.id)
