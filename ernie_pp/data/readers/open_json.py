@@ -96,15 +96,16 @@ class OpenText:
         length = len(self._text) - self._at
         if length > self._max_characters:
             return False
-        has_more = self._read_more()
+        # Small blocks, each joined to a long text, would copy it again and again.
+        has_more = self._read_more(length)
         while has_more and len(self._text) - self._at < 2 * length:
-            has_more = self._read_more() and has_more
+            has_more = self._read_more(length) and has_more
         return has_more or len(self._text) - self._at > length
 
-    def _read_more(self) -> bool:
+    def _read_more(self, num_bytes: int = 0) -> bool:
         if self._is_ended:
             return False
-        data = self._source.stream.read1(_BLOCK_BYTES)  # type: ignore[attr-defined]
+        data = self._source.stream.read1(max(_BLOCK_BYTES, num_bytes))  # type: ignore[attr-defined]
         self._is_ended = not data
         self._num_bytes += len(data)
         if self._is_first:
