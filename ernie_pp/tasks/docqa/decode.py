@@ -10,7 +10,7 @@ from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.docqa.edges import whole_characters
 from ernie_pp.tasks.docqa.prediction import FoundAnswer, Prediction, yes_or_no
 from ernie_pp.tasks.docqa.settings import DecodeSettings
-from ernie_pp.tasks.docqa.windows import WindowAnswer, candidate_scores, find_candidates
+from ernie_pp.tasks.docqa.windows import Place, WindowAnswer, candidate_scores, find_candidates, near_candidates
 
 __all__ = ["DecodeSettings", "Prediction", "condense", "decide", "decode", "decode_question", "for_bundle"]
 _DIGITS = 6
@@ -36,12 +36,13 @@ def decode(
 def decode_question(answers: Sequence[WindowAnswer], document: str, settings: DecodeSettings) -> Prediction:
     """The answer to one question, from all windows of its document.
 
-    A span that several windows see has the best of their scores. Probabilities are shares of exp(score) among the
-    candidates that are listed and "no answer", whose score is 0.
+    A span that several windows see has the best of their scores, and so has one that tokens give in several ways.
+    Probabilities are shares of exp(score) among the candidates that are listed and "no answer", whose score is 0.
     """
-    scores: dict[tuple[int, int], float] = {}
+    scores: dict[Place, float] = {}
     for answer in answers:
-        for place, score in candidate_scores(answer):
+        for tokens, score in candidate_scores(answer):
+            place = tokens if tokens[0] < 0 else whole_characters(document, *tokens)
             scores[place] = max(score, scores.get(place, score))
     ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: settings.num_best]
     if not ordered:
@@ -60,12 +61,13 @@ def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> D
 
 def decide(
     logits: np.ndarray, rows: TokenRows, settings: DecodeSettings, *, margin: float = 0.0
-) -> list[frozenset[tuple[int, int]]]:
+) -> list[frozenset[Place]]:
     """What each window answers: the candidate that beats all others, and the threshold, by `margin`.
 
-    With a negative margin: each that comes so near to it.
+    With a negative margin: each that comes so near to it. All spans compete, also those that no prediction lists.
     """
-    return [_decided(answer, settings, margin) for answer in condense(logits, rows, settings)]
+    near = near_candidates(logits, rows, settings, within=abs(margin))
+    return [_decided(found, settings.threshold + margin, margin) for found in near]
 
 
 def probability(score: float) -> float:
@@ -73,14 +75,10 @@ def probability(score: float) -> float:
     return float(0.5 * (1.0 + np.tanh(0.5 * score)))
 
 
-def _decided(answer: WindowAnswer, settings: DecodeSettings, margin: float) -> frozenset[tuple[int, int]]:
-    found = candidate_scores(answer)
-    passing = [(place, score) for place, score in found if probability(score) >= settings.threshold + margin]
-    return frozenset(
-        place
-        for place, score in passing
-        if all(score >= other + margin for another, other in found if another != place)
-    )
+def _decided(near: Mapping[Place, float], threshold: float, margin: float) -> frozenset[Place]:
+    if margin > 0 and len(near) > 1:
+        return frozenset()
+    return frozenset(place for place, score in near.items() if probability(score) >= threshold)
 
 
 def _shares(scores: Sequence[float]) -> list[float]:
@@ -89,10 +87,9 @@ def _shares(scores: Sequence[float]) -> list[float]:
     return (exponents / (exponents.sum() + np.exp(-largest))).tolist()
 
 
-def _found(place: tuple[int, int], share: float, document: str) -> FoundAnswer:
+def _found(place: Place, share: float, document: str) -> FoundAnswer:
     share = round(share, _DIGITS)
     if place[0] < 0:
         kind = "yes" if place[0] == -1 else "no"
         return FoundAnswer(kind, yes_or_no(kind), share)
-    start, end = whole_characters(document, *place)
-    return FoundAnswer("span", document[start:end], share, start, end)
+    return FoundAnswer("span", document[slice(*place)], share, *place)

@@ -15,7 +15,10 @@ import numpy as np
 
 from ernie_pp.data.questions.question import Question
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.text.encoding import EncodedRows, join_rows
+from ernie_pp.errors import DataError
+from ernie_pp.text.characters import KEPT, classify
+from ernie_pp.text.encoding import EncodedRows, Encoding, join_rows
+from ernie_pp.text.invisible import is_invisible
 from ernie_pp.text.pair_windows import (
     QuestionWindows,
     room_for_document,
@@ -101,10 +104,14 @@ def encode_for_training(
 
 
 def true_answer(example: Question) -> TrueAnswer:
-    """The place most of its answers name, the first of several; a question without an answer has none."""
+    """The place most of its answers name, the first of several; a question without an answer has none.
+
+    What shows nothing at an edge counts for nothing: no token has it, and a window may begin or end there.
+    """
     if example.kind in ("yes", "no"):
         return TrueAnswer(is_yes_or_no=True)
-    spans = [(one.start, one.end) for one in example.answers if one.start is not None and one.end is not None]
+    text, known = example.document.text, [one for one in example.answers if one.start is not None]
+    spans = [_without_tokenless_edges(text, one.start or 0, one.end or 0) for one in known]
     # Counter keeps the order in which it met them.
     return TrueAnswer(Counter(spans).most_common(1)[0][0] if spans else None)
 
@@ -189,27 +196,46 @@ def _cut_whole(
     documents = tokenize_documents(pairs, tokenizer)
     questions = tokenizer.encode(texts, max_length=1 << 40, truncate="error")
     for index, question in enumerate(questions):
+        _check_room(index, question, text["max_length"])
         document, size = documents[pairs[index]], room_for_document(question, text["max_length"])
         kept = () if keep is None else keep[index]
         windows = document.windows(size=size, overlap=text["overlap"], keep=kept)
         yield QuestionWindows(question, document, windows)
 
 
+def _check_room(index: int, question: Encoding, max_length: int) -> None:
+    """DataError for a question that `too_long` names: jobs leave those out before they come here."""
+    length, limit = len(question.ids) - NUM_SPECIAL, room_for_questions(max_length)
+    if length > limit:
+        what = f"has {length} tokens, expected at most {limit} (text.max_length is {max_length})"
+        raise DataError(f"question number {index}", what, _SHORTEN)
+
+
 def _to_learn_from(one: QuestionWindows, answer: TrueAnswer, most_empty: int | None, *, seed: int) -> np.ndarray:
     """Indexes of the windows a question is learned from, ascending."""
-    characters, every = one.document.characters_of(one.windows), np.arange(len(one.windows))
+    every, (firsts, lasts) = np.arange(len(one.windows)), one.windows.T
     if answer.is_yes_or_no:
         return every
-    start, end = answer.span or (0, 0)
-    has_answer = (characters[:, 0] <= start) & (end <= characters[:, 1]) & (answer.span is not None)
+    first, last = (0, 0) if answer.span is None else tokens_of_span(one.document.starts, one.document.ends, answer.span)
+    has_answer = (firsts <= first) & (last <= lasts) & (first < last)
     empty = every[~has_answer]
     if answer.span is not None and not has_answer.any():
         # No window holds it whole: those that show a part of it must not teach that there is none.
-        empty = every[(characters[:, 1] <= start) | (end <= characters[:, 0])]
+        empty = every[(lasts <= first) | (last <= firsts)]
     wanted = most_empty if most_empty is None or answer.span is not None else most_empty + 1
     if wanted is not None and len(empty) > wanted:
         empty = np.random.default_rng(seed).choice(empty, wanted, replace=False)
     return np.sort(np.concatenate([every[has_answer], empty]))
+
+
+def _without_tokenless_edges(text: str, start: int, end: int) -> Span:
+    """The span without blanks and other characters that give no token; as it is where there is nothing else."""
+    shown = [place for place in range(start, end) if _may_be_token(text[place])]
+    return (shown[0], shown[-1] + 1) if shown else (start, end)
+
+
+def _may_be_token(character: str) -> bool:
+    return classify(character)[0] == KEPT and not is_invisible(character)
 
 
 def _seed(question: str) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.tasks.docqa.settings import DecodeSettings
 
-_NEVER = -1e30
+# A span of characters; yes is (-1, -1) and no is (-2, -2).
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -30,20 +31,17 @@ class WindowAnswer:
 
 def find_candidates(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings) -> list[WindowAnswer]:
     """The candidates of each row of logits [rows, length, outputs]."""
-    return [_of_row(one.astype(np.float64), rows, row, settings) for row, one in enumerate(logits)]
+    return [_candidates(_Window.of_row(one, rows, row), settings) for row, one in enumerate(logits)]
 
 
-def _of_row(logits: np.ndarray, rows: TokenRows, row: int, settings: DecodeSettings) -> WindowAnswer:
-    assert rows.offsets is not None, "documents are encoded with offsets"
-    begin, end = int(rows.row_starts[row]), int(rows.row_starts[row + 1])
-    # [SEP] of the document is the last token; all others of type 1 are the document's.
-    inside = slice(begin + int(np.argmax(rows.type_ids[begin:end])), end - 1)
-    places = rows.offsets[inside].astype(np.int64)
-    own = slice(inside.start - begin, inside.stop - begin)
-    none = logits[0, 0] + logits[0, 1]
-    firsts, lasts, scores = best_spans(logits[own, 0], logits[own, 1], places, settings)
-    yes_no = tuple(float(2 * one - none) for one in logits[0, 2:])
-    return WindowAnswer(places[firsts, 0], places[lasts, 1], scores - none, yes_no)
+def near_candidates(
+    logits: np.ndarray, rows: TokenRows, settings: DecodeSettings, *, within: float
+) -> list[dict[Place, float]]:
+    """By row: every candidate, with its score, that comes as near to the row's best one as `within`.
+
+    Spans with the same first token are told apart, and there may be more of them than `num_best`.
+    """
+    return [_near(_Window.of_row(one, rows, row), settings, within) for row, one in enumerate(logits)]
 
 
 def best_spans(
@@ -54,29 +52,86 @@ def best_spans(
     The best span of all is exact: every first token is joined with every last one that is at most `max_answer`
     characters on. `starts` and `ends` are logits of tokens at `places`, int [tokens, 2].
     """
-    count = len(starts)
-    if count == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    width = min(settings.max_answer, count)
-    last_of = np.minimum(np.arange(count)[:, None] + np.arange(width), count - 1)  # [tokens, width]
-    length = places[last_of, 1] - places[:, :1]
-    is_allowed = (length <= settings.max_answer) & (np.arange(count)[:, None] + np.arange(width) < count)
-    # One token may be longer than an answer is allowed to be; it is still a token.
-    is_allowed[:, 0] = True
-    table = np.where(is_allowed, ends[last_of], _NEVER)
-    best = table.argmax(axis=1)
-    scores = starts + table[np.arange(count), best]
+    lasts = _best_in_ranges(ends, _furthest_lasts(places, settings.max_answer))
+    scores = starts + ends[lasts]
     order = np.argsort(-scores, kind="stable")[: settings.num_best]
-    return order, order + best[order], scores[order]
+    return order, lasts[order], scores[order]
 
 
-def best_score(answer: WindowAnswer) -> float:
-    """Of its best candidate; far below 0 where there is none."""
-    return max([*answer.scores[:1].tolist(), *answer.yes_no], default=_NEVER)
-
-
-def candidate_scores(answer: WindowAnswer) -> Sequence[tuple[tuple[int, int], float]]:
+def candidate_scores(answer: WindowAnswer) -> Sequence[tuple[Place, float]]:
     """((start, end), score) of every candidate; yes is (-1, -1) and no is (-2, -2)."""
     spans = zip(answer.starts.tolist(), answer.ends.tolist(), answer.scores.tolist(), strict=True)
-    others = (((-1 - index, -1 - index), score) for index, score in enumerate(answer.yes_no))
-    return [*(((start, end), score) for start, end, score in spans), *others]
+    return [*(((start, end), score) for start, end, score in spans), *_yes_no_scores(answer.yes_no)]
+
+
+@dataclass(frozen=True)
+class _Window:
+    """The document's part of a row: its logits and places, and the scores that are compared with it."""
+
+    starts: np.ndarray  # float64 [tokens]
+    ends: np.ndarray  # float64 [tokens]
+    places: np.ndarray  # int64 [tokens, 2]
+    none: float
+    yes_no: tuple[float, ...]
+
+    @classmethod
+    def of_row(cls, logits: np.ndarray, rows: TokenRows, row: int) -> _Window:
+        assert rows.offsets is not None, "documents are encoded with offsets"
+        logits = logits.astype(np.float64)
+        begin, end = int(rows.row_starts[row]), int(rows.row_starts[row + 1])
+        # [SEP] of the document is the last token; all others of type 1 are the document's.
+        first = int(np.argmax(rows.type_ids[begin:end]))
+        own = logits[first : end - begin - 1]
+        none = float(logits[0, 0] + logits[0, 1])
+        yes_no = tuple(float(2 * one - none) for one in logits[0, 2:])
+        return cls(own[:, 0], own[:, 1], rows.offsets[begin + first : end - 1].astype(np.int64), none, yes_no)
+
+
+def _candidates(window: _Window, settings: DecodeSettings) -> WindowAnswer:
+    firsts, lasts, scores = best_spans(window.starts, window.ends, window.places, settings)
+    return WindowAnswer(window.places[firsts, 0], window.places[lasts, 1], scores - window.none, window.yes_no)
+
+
+def _near(window: _Window, settings: DecodeSettings, within: float) -> dict[Place, float]:
+    furthest = _furthest_lasts(window.places, settings.max_answer)
+    best = window.starts + window.ends[_best_in_ranges(window.ends, furthest)] - window.none
+    least = max([*best.tolist(), *window.yes_no], default=0.0) - within
+    found = {}
+    for first in np.flatnonzero(best >= least).tolist():
+        scores = window.starts[first] + window.ends[first : furthest[first] + 1] - window.none
+        for last in (first + np.flatnonzero(scores >= least)).tolist():
+            place = int(window.places[first, 0]), int(window.places[last, 1])
+            found[place] = max(float(scores[last - first]), found.get(place, least))
+    return found | {place: score for place, score in _yes_no_scores(window.yes_no) if score >= least}
+
+
+def _furthest_lasts(places: np.ndarray, max_answer: int) -> np.ndarray:
+    """For each first token the furthest last one of an answer: int64 [tokens].
+
+    The tokens are not counted: those of a Hangul syllable share one place. One token may be longer than an answer is
+    allowed to be; it is still a token.
+    """
+    furthest = np.searchsorted(places[:, 1], places[:, 0] + max_answer, side="right") - 1
+    return np.maximum(furthest, np.arange(len(places)))
+
+
+def _best_in_ranges(values: np.ndarray, lasts: np.ndarray) -> np.ndarray:
+    """For each index i that of the largest of `values[i : lasts[i] + 1]`, the first of equal ones.
+
+    Any range is two overlapping ones whose length is a power of two, and those are known from half as long ones.
+    """
+    best, size = np.arange(len(values)), 1  # best[i] is the index of the largest of values[i : i + size]
+    result, lengths = best.copy(), lasts - best + 1
+    while size <= lengths.max(initial=0):
+        own = np.flatnonzero((lengths >= size) & (lengths < 2 * size))
+        result[own] = _larger(values, best[own], best[lasts[own] - size + 1])
+        best, size = _larger(values, best[:-size], best[size:]), 2 * size
+    return result
+
+
+def _larger(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.where(values[second] > values[first], second, first)
+
+
+def _yes_no_scores(scores: Sequence[float]) -> list[tuple[Place, float]]:
+    return [((-1 - index, -1 - index), score) for index, score in enumerate(scores)]
