@@ -5,6 +5,7 @@ import pytest
 from ernie_pp.data.faults import MAX_EXCERPT, Faults, excerpt, nearest_advice, too_long
 from ernie_pp.data.rows import Fault, Place
 from ernie_pp.errors import DataError
+from ernie_pp.text.truncation import TooLong
 
 
 def fault(line: int, value: str = "好评", advice: str = "Correct the label.") -> Fault:
@@ -102,6 +103,6 @@ def test_the_most_similar_name_is_proposed():
 
 
 def test_a_text_over_the_limit_is_told_with_its_column_and_both_lengths():
-    fault = too_long(Place("a.tsv", 3), "标题 + 正文", length=33, limit=32)
+    fault = too_long(Place("a.tsv", 3), "标题 + 正文", TooLong(0, 33, 32))
     assert (fault.column, fault.value) == ("标题 + 正文", "33 tokens")
     assert fault.expected == "at most 32 tokens (text.max_length)" and "text.truncate" in fault.advice
