@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 
 from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
@@ -83,6 +84,9 @@ def _data_rules(config: RunConfig) -> Iterator[str]:
             yield f"data.{name} has no effect: it is about TSV and CSV, and no source is one"
     for name in ("train", "dev", "test"):
         named = data.sources(name)
+        for source, count in Counter(named).items():
+            if count > 1:
+                yield f"data.{name} names {source} {count} times"
         if is_set(data, f"{name}_split") and not any(may_be_dataset(source, data.format) for source in named):
             what = f"data.{name} is {', '.join(named)}" if named else f"data.{name} is not given"
             yield f"data.{name}_split has no effect: {what}, and only a {DATASET_PREFIX} source has splits"
@@ -113,7 +117,8 @@ def _cls_rules(config: RunConfig) -> Iterator[str]:
 
 
 def _label_rules(config: RunConfig) -> Iterator[str]:
-    if config.labels is not None and not config.labels:
+    # Of questions any labels are told elsewhere.
+    if config.labels is not None and not config.labels and config.task != "docqa":
         yield f"labels has 0 entries; {'classification' if config.task == 'cls' else config.task} needs at least 1"
     names = list(config.labels.values()) if isinstance(config.labels, dict) else list(config.labels or ())
     for name in sorted({name for name in names if names.count(name) > 1}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ernie_pp.config.docqa import DocqaConfig
@@ -9,6 +10,8 @@ from ernie_pp.config.fields import is_set
 from ernie_pp.config.ner import NerConfig, ReviewConfig
 from ernie_pp.config.schema import ClsConfig, RunConfig
 
+# One token of a question and one of its document, with the special tokens of a pair.
+LEAST_LENGTH = 5
 # (section, its keys, the tasks that read them)
 _READ_BY = (
     ("data", ("text_pair", "label", "label_separator"), ("cls",)),
@@ -41,8 +44,21 @@ def task_rules(config: RunConfig) -> Iterator[str]:
                 yield f"{section}.{name} has no effect: task is {task}{why}"
     if task == "docqa" and config.labels is not None:
         yield "labels has no effect: task is docqa, whose answers are spans, yes or no, or none"
+    if task == "docqa":
+        yield from _question_rules(config)
     if task != "cls":
         yield from _window_rules(config)
+
+
+def _question_rules(config: RunConfig) -> Iterator[str]:
+    if config.text.max_length < LEAST_LENGTH:
+        what = "[CLS] question [SEP] document [SEP]"
+        yield f"text.max_length is {config.text.max_length}, expected {LEAST_LENGTH} or more: {what}"
+    for question, count in Counter(config.review.questions).items():
+        if not question.strip():
+            yield f"review.questions holds {question!r}, expected a text that can be seen"
+        elif count > 1:
+            yield f"review.questions holds {question!r} {count} times"
 
 
 def _window_rules(config: RunConfig) -> Iterator[str]:
