@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,14 @@ ENDINGS = (".txt", ".md", ".markdown")
 
 
 def rows_of_documents(paths: Sequence[str], questions: Sequence[str]) -> Iterator[Row]:
-    """Every question to every document; each character of a file counts as one of its text."""
+    """Every question to every document; each character of a file counts as one of its text.
+
+    A document has the name of its file, with its folder where several files have that name.
+    """
+    known = Counter(Path(path).name for path in dict.fromkeys(paths))
     for path in paths:
-        text = read_document(Path(path))
-        name = Path(path).name
+        text, name = read_document(Path(path)), Path(path).name
+        name = name if known[name] == 1 else path
         for number, question in enumerate(questions, start=1):
             fields = {"id": f"{name}-{number}", "title": name, "context": text, "question": question}
             yield Row(Place(path, 1), fields)
@@ -46,7 +51,8 @@ def settle_questions(given: Sequence[str] | None, manifest: Mapping[str, Any]) -
     if not questions:
         advice = "Ask some: --question TEXT ..., or name review.questions in the config of the training."
         raise ConfigError("--question", "is missing, and the bundle holds no questions of its own", advice)
+    where = "--question" if given else "review.questions of the bundle"
     for question in questions:
         if is_blank(question):
-            raise ConfigError("--question", f"is {question!r}, expected a text that can be seen", "Leave it out.")
+            raise ConfigError(where, f"is {question!r}, expected a text that can be seen", "Leave it out.")
     return questions
