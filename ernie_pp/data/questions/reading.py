@@ -14,8 +14,9 @@ from ernie_pp.data.questions.layouts import RawQuestion, questions_of
 from ernie_pp.data.questions.question import Question
 from ernie_pp.data.questions.settling import Contradictions
 from ernie_pp.data.rows import Fault, Row
+from ernie_pp.text.invisible import is_blank
 
-__all__ = ["Contradictions", "question_findings", "read_questions"]
+__all__ = ["Contradictions", "Documents", "question_findings", "read_questions"]
 
 
 def read_questions(
@@ -25,13 +26,15 @@ def read_questions(
     faults: Faults,
     findings: Findings,
     needs_answers: bool = True,
+    documents: Documents | None = None,
 ) -> list[Question]:
     """The sound questions of one file, in order; what is wrong becomes a fault, what is odd a finding.
 
     How a file counts starts is looked for over all of its answers, so all rows are held. Without `needs_answers` no
-    answer is looked at: answers and flag stay in `rest`, as the file has them.
+    answer is looked at: answers and flag stay in `rest`, as the file has them. `documents` are those of rows before,
+    where a file is read in parts.
     """
-    asked = list(_asked(rows, faults))
+    asked = list(_asked(rows, documents or Documents(), faults))
     _note_same_ids(asked, findings)
     if not needs_answers:
         return [Question(raw.place, raw.id, raw.text, raw.document, rest={**raw.rest, **raw.source}) for raw in asked]
@@ -40,14 +43,13 @@ def read_questions(
     return [question for question in checked if question is not None]
 
 
-def _asked(rows: Iterable[Row], faults: Faults) -> Iterator[RawQuestion]:
+def _asked(rows: Iterable[Row], documents: Documents, faults: Faults) -> Iterator[RawQuestion]:
     """The questions that have a text."""
-    documents = Documents()
     for row in rows:
         for one in questions_of(row, documents):
             if isinstance(one, Fault):
                 faults.add(one)
-            elif not isinstance(one.text, str) or not one.text.strip():
+            elif not isinstance(one.text, str) or is_blank(one.text):
                 shown, advice = excerpt(one.text), "Write the question, or leave it out."
                 faults.add(Fault(one.place, f"question of {one.id}", shown, "a text that is not empty", advice))
             else:

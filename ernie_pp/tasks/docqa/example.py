@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ernie_pp.choices import RowKind
 from ernie_pp.data.faults import Faults
 from ernie_pp.data.questions.question import Question
-from ernie_pp.data.questions.reading import question_findings, read_questions
+from ernie_pp.data.questions.reading import Documents, question_findings, read_questions
 from ernie_pp.data.rows import Fault, Place, Row
 
 # What files to predict hold: questions in any layout.
@@ -18,11 +18,15 @@ ROW_KIND: RowKind = "questions"
 
 @dataclass(frozen=True)
 class Columns:
-    """How messages name a question; layouts have names of their own for it and for the document."""
+    """How messages name a question; layouts have names of their own for it and for the document.
+
+    `documents` are those of the rows read before: what comes without an id is numbered over the whole file.
+    """
 
     text: str = "question"
     text_pair: str | None = None
     label: str | None = None
+    documents: Documents = field(default_factory=Documents, compare=False)
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,15 @@ class Example:
 
 def read_examples(rows: Iterable[Row], columns: Columns, faults: Faults) -> Iterator[Example]:
     """The questions of rows to predict, whose answers are not looked at; what is none becomes a fault."""
-    findings = question_findings()
-    for one in read_questions(rows, contradictions="answers", faults=faults, findings=findings, needs_answers=False):
+    questions = read_questions(
+        rows,
+        contradictions="answers",
+        faults=faults,
+        findings=question_findings(),
+        needs_answers=False,
+        documents=columns.documents,
+    )
+    for one in questions:
         yield Example(one.place, one.text, one.document.text, one)
 
 
