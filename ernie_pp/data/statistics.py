@@ -70,16 +70,10 @@ def describe_split(
     )
 
 
-def find_overlap(
-    texts: Sequence[str],
-    other_texts: Sequence[str],
-    *,
-    text_pairs: Sequence[str] | None = None,
-    other_pairs: Sequence[str] | None = None,
-) -> Overlap:
+def find_overlap(texts: Sequence[str], other_texts: Sequence[str]) -> Overlap:
     """How many rows of the first split (dev) have a text that is also in the other one (train)."""
-    others = set(_keys(other_texts, other_pairs))
-    num_common = sum(key in others for key in _keys(texts, text_pairs))
+    others = set(other_texts)
+    num_common = sum(text in others for text in texts)
     return Overlap(num_common, num_common / len(texts) if texts else 0.0)
 
 

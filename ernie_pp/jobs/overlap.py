@@ -14,14 +14,11 @@ FLATTERS = "its figures flatter the model"
 
 
 def find_overlaps(prepared: Prepared) -> Mapping[str, Overlap]:
-    """What each other split shares with train, by its name."""
-    texts, pairs = prepared.task.texts(prepared.splits["train"].examples)
-    others = {name: split.examples for name, split in prepared.splits.items() if name != "train"}
-    found = {}
-    for name, examples in others.items():
-        own_texts, own_pairs = prepared.task.texts(examples)
-        found[name] = find_overlap(own_texts, texts, text_pairs=own_pairs, other_pairs=pairs)
-    return found
+    """What each other split shares with train, by its name: rows with a text, or about a document, that is there too."""
+    group_of, splits = prepared.task.group_of, prepared.splits
+    train = [group_of(example) for example in splits["train"].examples]
+    others = {name: split.examples for name, split in splits.items() if name != "train"}
+    return {name: find_overlap([group_of(one) for one in own], train) for name, own in others.items()}
 
 
 def warn_of_overlap(prepared: Prepared) -> None:
@@ -29,4 +26,4 @@ def warn_of_overlap(prepared: Prepared) -> None:
     for name, overlap in find_overlaps(prepared).items():
         if overlap.num_rows:
             rows = f"{say_count(overlap.num_rows, 'row')} ({100 * overlap.share:.1f} %)"
-            LOG.warning("%s: %s with a text that is in train too: %s", name, rows, FLATTERS)
+            LOG.warning("%s: %s with a text or document that is in train too: %s", name, rows, FLATTERS)

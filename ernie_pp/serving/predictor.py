@@ -79,10 +79,12 @@ class Predictor:
         seconds = self._checked(questions, documents)
         assert seconds is not None, "such a bundle takes pairs"
         found: list[list[Any]] = [[] for _ in questions]
-        text, features = self.bundle.manifest["text"], self._codec.features
+        text, features, merge = self.bundle.manifest["text"], self._codec.features, self._codec.decode.merge_windows
         for part in features.encode_in_parts(questions, seconds, self.tokenizer, text, max_tokens=PART_TOKENS):
             for index, answer in zip(part.text_index, self.answers(TokenRows.from_encoded(part)), strict=True):
                 found[index].append(answer)
+            for index in np.unique(part.text_index):
+                found[index] = [merge(found[index], seconds[index], self.decoding)]
         decode = self._codec.decode.decode_question
         return [decode(answers, document, self.decoding) for answers, document in zip(found, seconds, strict=True)]
 

@@ -1,6 +1,8 @@
 """Questions to documents from a config to a bundle, in one process and in grids."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -116,3 +118,15 @@ def test_a_grid_gives_the_dev_figures_of_one_process(tmp_path, grid):
     assert (other["em"], other["f1"]) == (one["em"], one["f1"]) and one["f1"] > 0
     ours, theirs = (sample_run.read_jsonl(tmp_path / name / "predictions.jsonl") for name in ("run", "grid"))
     assert [row["answer"] for row in ours] == [row["answer"] for row in theirs]
+
+
+def test_memory_does_not_grow_with_the_document(run):
+    words = ("--bundle", str(run / "bundle"), "--characters", "100000", "300000", "--questions", "2", "--threads", "1")
+    command = [sys.executable, str(sample_run.REPOSITORY / "tools" / "bench_questions.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=sample_run.environment(), timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
+    windows, peaks = ([float(row[column]) for row in rows] for column in (2, 4))
+    assert windows[1] > 2.8 * windows[0] > 5000
+    # The text, its tokens and a few candidates a window: a small part of what the windows' tokens would take.
+    assert peaks[1] - peaks[0] < 60

@@ -12,7 +12,16 @@ from ernie_pp.tasks.docqa.prediction import FoundAnswer, Prediction, yes_or_no
 from ernie_pp.tasks.docqa.settings import DecodeSettings
 from ernie_pp.tasks.docqa.windows import Place, WindowAnswer, candidate_scores, find_candidates, near_candidates
 
-__all__ = ["DecodeSettings", "Prediction", "condense", "decide", "decode", "decode_question", "for_bundle"]
+__all__ = [
+    "DecodeSettings",
+    "Prediction",
+    "condense",
+    "decide",
+    "decode",
+    "decode_question",
+    "for_bundle",
+    "merge_windows",
+]
 _DIGITS = 6
 
 
@@ -39,12 +48,8 @@ def decode_question(answers: Sequence[WindowAnswer], document: str, settings: De
     A span that several windows see has the best of their scores, and so has one that tokens give in several ways.
     Probabilities are shares of exp(score) among the candidates that are listed and "no answer", whose score is 0.
     """
-    scores: dict[Place, float] = {}
-    for answer in answers:
-        for tokens, score in candidate_scores(answer):
-            place = tokens if tokens[0] < 0 else whole_characters(document, *tokens)
-            scores[place] = max(score, scores.get(place, score))
-    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: settings.num_best]
+    ordered = candidate_scores(merge_windows(answers, document, settings))
+    ordered = sorted(ordered, key=lambda item: (-item[1], item[0]))[: settings.num_best]
     if not ordered:
         return Prediction("none", 0.0, (), document)
     shares = _shares([score for _, score in ordered])
@@ -52,6 +57,22 @@ def decode_question(answers: Sequence[WindowAnswer], document: str, settings: De
     score = probability(ordered[0][1])
     kind = found[0].kind if score >= settings.threshold else "none"
     return Prediction(kind, round(score, _DIGITS), tuple(found), document)
+
+
+def merge_windows(answers: Sequence[WindowAnswer], document: str, settings: DecodeSettings) -> WindowAnswer:
+    """The `num_best` candidates of several windows of a document as those of one.
+
+    Merging what was merged gives the same, so that a long document needs no memory for the answers of all its windows.
+    """
+    scores: dict[Place, float] = {}
+    for answer in answers:
+        for tokens, score in candidate_scores(answer):
+            place = tokens if tokens[0] < 0 else whole_characters(document, *tokens)
+            scores[place] = max(score, scores.get(place, score))
+    others = tuple(score for place, score in sorted(scores.items(), reverse=True) if place[0] < 0)
+    spans = sorted((-score, place) for place, score in scores.items() if place[0] >= 0)[: settings.num_best]
+    places = np.array([place for _, place in spans], dtype=np.int64).reshape(-1, 2)
+    return WindowAnswer(places[:, 0], places[:, 1], np.array([-score for score, _ in spans]), others)
 
 
 def for_bundle(settings: DecodeSettings, weights: Mapping[str, np.ndarray]) -> DecodeSettings:

@@ -284,7 +284,7 @@ def test_rows_that_are_in_train_too_are_told_before_the_training(tmp_path):
         file.write((tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[0])
     sample_run.train_here(config, *QUICK)
     log = (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
-    assert "WARNING dev: 1 row (5.9 %) with a text that is in train too" in log
+    assert "WARNING dev: 1 row (5.9 %) with a text or document that is in train too" in log
 
 
 def test_a_missing_file_is_told_before_a_model_is_looked_for(tmp_path):
