@@ -8,7 +8,15 @@ import pytest
 from ernie_pp.data.batches import MicroBatch, build_micro_batch, rows_of_batch
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.export.build import MARGIN
-from ernie_pp.tasks.docqa.decode import condense, decide, decode, decode_question, for_bundle, probability
+from ernie_pp.tasks.docqa.decode import (
+    condense,
+    decide,
+    decode,
+    decode_question,
+    for_bundle,
+    merge_windows,
+    probability,
+)
 from ernie_pp.tasks.docqa.prediction import Prediction
 from ernie_pp.tasks.docqa.settings import ALL_KINDS, PLAIN_KINDS, DecodeSettings
 from ernie_pp.tasks.docqa.windows import WindowAnswer
@@ -112,6 +120,26 @@ def test_a_prediction_can_be_written_as_json():
     fields = json.loads(json.dumps(found.to_fields()))
     assert (fields["answer"], fields["start"], fields["end"], fields["kind"]) == ("己庚辛", 5, 8, "span")
     assert fields["candidates"][0]["clause"] == TEXT and fields["candidates"][0]["paragraph"] == 1
+
+
+@pytest.mark.parametrize("num_best", [1, 2, 4])
+@pytest.mark.parametrize("labels", [PLAIN_KINDS, ALL_KINDS])
+def test_windows_merged_in_parts_decode_as_all_at_once(num_best, labels):
+    random, chosen = np.random.default_rng(num_best), _settings(labels, num_best=num_best)
+    text = "甲🇨🇳乙👨\u200d👩丙e\u0301丁戊己庚"
+    for _ in range(50):
+        windows = []
+        for start in random.integers(0, len(text) - 2, size=6).tolist():
+            # Few different scores, so that many candidates are equally good.
+            spans = sorted(
+                ((start, start + size, float(random.integers(0, 3))) for size in (1, 2)), key=lambda s: -s[2]
+            )
+            yes_no = tuple(random.integers(-1, 3, size=2).astype(float).tolist()) if labels == ALL_KINDS else ()
+            windows.append(_window(*spans, yes_no=yes_no))
+        merged = []
+        for start in range(0, 6, 2):
+            merged = [merge_windows([*merged, *windows[start : start + 2]], text, chosen)]
+        assert decode_question(merged, text, chosen) == decode_question(windows, text, chosen)
 
 
 def _rows(sizes, *, num_question=3):
