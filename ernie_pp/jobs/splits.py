@@ -69,6 +69,9 @@ class SplitReader:
             examples = self.task.augment(examples)
         key = self._cache_key(examples, is_training=is_training)
         rows = load_or_build(self.cache, key, lambda: self._encode(examples, is_training=is_training))
+        if not len(rows):
+            what = "gives no row to learn from: no window holds an answer whole"
+            raise DataError(source, what, "Raise text.max_length, or shorten the answers.")
         log_tokens(name, rows, self.config.text)
         for line in self.task.inexpressible(examples, rows):
             LOG.warning("%s: %s", name, line)

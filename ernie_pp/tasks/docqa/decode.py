@@ -23,6 +23,8 @@ __all__ = [
     "merge_windows",
 ]
 _DIGITS = 6
+# Two scores tie that are ten times as far apart as probabilities may be: a score sums four logits, often well above 1.
+_SCORE_MARGIN = 10
 
 
 def condense(logits: np.ndarray, rows: TokenRows, settings: DecodeSettings) -> list[WindowAnswer]:
@@ -87,7 +89,7 @@ def decide(
 
     With a negative margin: each that comes so near to it. All spans compete, also those that no prediction lists.
     """
-    near = near_candidates(logits, rows, settings, within=abs(margin))
+    near = near_candidates(logits, rows, settings, within=_SCORE_MARGIN * abs(margin))
     return [_decided(found, settings.threshold + margin, margin) for found in near]
 
 
