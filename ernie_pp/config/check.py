@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ernie_pp.choices import DATASET_PREFIX, may_be_dataset, may_be_table
-from ernie_pp.config.fields import is_set
+from ernie_pp.config.fields import empty_paths, is_set
 from ernie_pp.config.grid_rules import grid_rules
 from ernie_pp.config.load import report
 from ernie_pp.config.ner_rules import ner_rules
@@ -24,7 +24,7 @@ def check_config(config: RunConfig, *, source: str, needs_data: bool = True) -> 
     """
     sources = (_source_rules,) if needs_data else ()
     of_task = {"cls": (_cls_rules,), "ner": (ner_rules,)}.get(config.task, ())
-    general = (_place_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules)
+    general = (_place_rules, _path_rules, _resume_rules, _model_rules, _label_rules, _data_rules, _train_rules)
     rules = (*general, *sources, task_rules, *of_task, grid_rules)
     problems = [(source, what) for rule in rules for what in rule(config)]
     if problems:
@@ -72,6 +72,11 @@ def _source_rules(config: RunConfig) -> Iterator[str]:
         yield f"data.dev is missing: {what}; name a file, or hold out data.dev_share of the training rows"
     if data.dev is not None and data.dev_share is not None:
         yield "data.dev_share has no effect: data.dev names the rows"
+
+
+def _path_rules(config: RunConfig) -> Iterator[str]:
+    for name in empty_paths(config.model_dump()):
+        yield f"{name} is empty, expected the path of what is read"
 
 
 def _data_rules(config: RunConfig) -> Iterator[str]:

@@ -103,8 +103,20 @@ def _names_path(field: FieldInfo, value: str) -> bool:
     words = extra.get("words")
     is_word = isinstance(words, list) and value in words
     # An empty name would become the working directory.
-    is_word = is_word or (words is not None and not value)
-    return bool(extra.get("read_path")) and not is_word and not value.startswith(DATASET_PREFIX)
+    return bool(extra.get("read_path")) and bool(value) and not is_word and not value.startswith(DATASET_PREFIX)
+
+
+def empty_paths(values: Mapping) -> list[str]:
+    """Keys that name nothing where they should name what is read; `values` are a config's, plain."""
+    found = []
+    for name, value in settings_by_key(values).items():
+        field = find_field(name.split("."))
+        extra = field.json_schema_extra if field is not None else None
+        # A key that takes words as well says itself which.
+        is_path = isinstance(extra, dict) and bool(extra.get("read_path")) and "words" not in extra
+        if is_path and (value == "" or (isinstance(value, (list, tuple)) and "" in value)):
+            found.append(name)
+    return found
 
 
 def is_section(key: Sequence[str]) -> bool:

@@ -34,3 +34,6 @@ class Fault:
     value: str
     expected: str
     advice: str = ""
+
+    def __str__(self) -> str:
+        return f'{self.place}, {self.column} "{self.value}", expected {self.expected}'

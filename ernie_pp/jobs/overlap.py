@@ -14,7 +14,7 @@ FLATTERS = "its figures flatter the model"
 
 
 def find_overlaps(prepared: Prepared) -> Mapping[str, Overlap]:
-    """What each other split shares with train, by its name: rows with a text, or about a document, that is there too."""
+    """By name, what each other split shares with train: rows with a text, or about a document, that is there too."""
     group_of, splits = prepared.task.group_of, prepared.splits
     train = [group_of(example) for example in splits["train"].examples]
     others = {name: split.examples for name, split in splits.items() if name != "train"}

@@ -14,6 +14,7 @@ from ernie_pp.data.faults import Faults
 from ernie_pp.durable import replaced_folder
 from ernie_pp.errors import ConfigError, DataError
 from ernie_pp.export.bundle import open_bundle
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.review_answers import review_answers
 from ernie_pp.jobs.review_options import ReviewOptions
 from ernie_pp.machine import set_threads
@@ -158,7 +159,7 @@ def _compare(
 
 
 def _describe(folder: Path, tally: _Tally, figures: ReviewFigures | None, *, num_left_out: int) -> str:
-    lines = [f"{tally.num_documents} documents reviewed, {tally.num_to_look_at} of them to look at"]
+    lines = [f"{say_count(tally.num_documents, 'document')} reviewed, {tally.num_to_look_at} of them to look at"]
     if num_left_out:
         lines.append(f"{num_left_out} left out")
     if figures is not None:

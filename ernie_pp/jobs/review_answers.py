@@ -15,6 +15,7 @@ from ernie_pp.data.rows import Row
 from ernie_pp.durable import replaced_folder
 from ernie_pp.errors import ConfigError, DataError
 from ernie_pp.jobs.asked_documents import ENDINGS, rows_of_documents, settle_questions
+from ernie_pp.jobs.figures import say_count
 from ernie_pp.jobs.review_options import ReviewOptions
 from ernie_pp.machine import set_threads
 from ernie_pp.review.answers.answered import AnsweredDocument, AnsweredQuestion, Counts
@@ -35,10 +36,10 @@ def review_answers(options: ReviewOptions, folder: Path) -> str:
     with replaced_folder(folder) as temporary, AnswersOutput(temporary) as output:
         for document in _answered(questions, predictor):
             output.add(document)
-            LOG.info("%s: %d questions answered", document.id, len(document.questions))
+            LOG.info("%s: %s answered", document.id, say_count(len(document.questions), "question"))
         output.finish()
     for fault in faults.listed:
-        LOG.warning('left out: %s, %s "%s", expected %s', fault.place, fault.column, fault.value, fault.expected)
+        LOG.warning("left out: %s", fault)
     return _describe(output.num_documents, output.counts, options, num_left_out=faults.count)
 
 
@@ -100,7 +101,8 @@ def _answered(questions: list[Question], predictor: Predictor) -> Iterator[Answe
 
 
 def _describe(num_documents: int, counts: Counts, options: ReviewOptions, *, num_left_out: int) -> str:
-    told = f"{num_documents} documents, {counts.num_questions} questions: {counts.num_answered} answered, "
+    asked = f"{say_count(num_documents, 'document')}, {say_count(counts.num_questions, 'question')}"
+    told = f"{asked}: {counts.num_answered} answered, "
     lines = [f"{told}{counts.num_none} without an answer, {counts.num_in_doubt} in doubt"]
     if num_left_out:
         lines.append(f"{num_left_out} left out")

@@ -129,9 +129,10 @@ def _question(fields: Mapping[str, Any], document: Document, inside: _Inside) ->
 
 
 def _objects(fields: Mapping[str, Any], name: str, inside: _Inside) -> Iterator[Mapping[str, Any] | Fault]:
-    values = fields[name]
+    values = fields.get(name)
     if not isinstance(values, list):
-        fault = Fault(inside.place, name, excerpt(values), "a list of JSON objects", _LAYOUT_ADVICE)
+        shown = excerpt(values) if name in fields else "nothing"
+        fault = Fault(inside.place, name, shown, "a list of JSON objects", _LAYOUT_ADVICE)
         yield _about(fault, inside.id) if inside.id else fault
         return
     for number, value in enumerate(values, start=1):

@@ -50,7 +50,10 @@ def read_rows(source: str | Path | BinaryIO, *, settings: ReadSettings, faults: 
     if num_rows == 0:
         name = str(source) if isinstance(source, (str, Path)) and str(source) != "-" else "standard input"
         skipped = faults.count - num_before
-        advice = "All rows were skipped: see their list." if skipped else "The file is empty or has a header only."
+        advice = "The file is empty or has a header only."
+        if skipped:
+            first = "".join(map(str, faults.listed[num_before : num_before + 1]))
+            advice = f"All rows are left out. The first: {first}"
         faults.refuse(Fault(Place(name, 1), "rows", f"{skipped} skipped, 0 read", "at least one row", advice))
 
 

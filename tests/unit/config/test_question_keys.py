@@ -185,3 +185,9 @@ def test_every_key_of_a_section_is_told_in_tasks_that_do_not_read_it(section, ta
 @pytest.mark.parametrize("task", ["cls", "ner"])
 def test_rows_are_held_out_in_every_task(load, task):
     assert _told(load, BASE.replace("docqa", task)) == ""
+
+
+@pytest.mark.parametrize("override", ["data.train=", "data.dev=", "data.train=['a.json', '']", "model.sizes.vocab="])
+def test_an_empty_path_is_told_and_is_no_folder(load, override):
+    name = override.partition("=")[0]
+    assert f"{name} is empty, expected the path of what is read" in _told(load, BASE, override)

@@ -159,3 +159,9 @@ def test_elements_are_whole_wherever_the_blocks_of_the_stream_end(read, monkeypa
     rows = read("a.json", data)
     assert fields(rows) == records
     assert [row.place.line for row in rows] == list(range(1, 21))
+
+
+def test_where_all_rows_are_left_out_the_first_is_named(refused):
+    message = refused("a.jsonl", "3\n[4]\n", faults=Faults(on_error="skip"))
+    assert "2 skipped, 0 read" in message and "All rows are left out. The first: " in message
+    assert "a.jsonl line 1, " in message and '"3", expected ' in message

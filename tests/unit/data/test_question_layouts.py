@@ -197,3 +197,10 @@ def test_a_file_that_is_no_document_is_told(tmp_path, monkeypatch, content, part
         (tmp_path / "a.txt").write_bytes(content)
     message = refused({"file": "a.txt", "question": "谁？"}, path=str(tmp_path / "q.json"))
     assert "q.json line 1" in message and part in message
+
+
+@pytest.mark.parametrize(
+    "fields", [{"paragraphs": [{"context": TEXT}]}, {"data": [{"paragraphs": [{"context": TEXT}]}]}]
+)
+def test_a_paragraph_without_its_questions_is_told(fields):
+    assert 'qas of a.json-1: found "nothing", expected a list of JSON objects' in refused(fields)

@@ -106,7 +106,7 @@ def test_text_files_keep_their_line_ends_and_their_places(bundle, tmp_path):
 
 def test_one_text_file_is_one_document(bundle, tmp_path):
     (tmp_path / "a.txt").write_text("甲方：云帆公司\n甲方：云帆公司", encoding="utf-8")
-    assert run(bundle(), tmp_path / "a.txt", tmp_path / "out").startswith("1 documents reviewed")
+    assert run(bundle(), tmp_path / "a.txt", tmp_path / "out").startswith("1 document reviewed")
 
 
 def test_fields_of_a_file_take_the_place_of_the_bundles(bundle, tmp_path):
