@@ -53,7 +53,7 @@ def best_spans(
     characters on. `starts` and `ends` are logits of tokens at `places`, int [tokens, 2].
     """
     lasts = _best_in_ranges(ends, _furthest_lasts(places, settings.max_answer))
-    scores = starts + ends[lasts]
+    scores: np.ndarray = starts + ends[lasts]
     order = np.argsort(-scores, kind="stable")[: settings.num_best]
     return order, lasts[order], scores[order]
 
