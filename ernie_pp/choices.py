@@ -15,6 +15,9 @@ Quoting = Literal["auto", "none", "double"]
 OnError = Literal["stop", "skip"]
 Math = Literal["auto", "off"]
 Truncate = Literal["head", "tail", "middle", "error"]
+# What a bundle is for, and how it holds or computes numbers.
+BundleFormat = Literal["inference", "inference-legacy", "onnx", "lite"]
+Precision = Literal["fp32", "fp16", "bf16", "int8"]
 
 # More than any machine has cores; far more would end Paddle, not a message.
 MAX_THREADS = 1024

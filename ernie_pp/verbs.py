@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from ernie_pp.choices import MAX_THREADS, Format, Math, OnError, Quoting
+from ernie_pp.choices import MAX_THREADS, BundleFormat, Format, Math, OnError, Precision, Quoting
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.device_kinds import KINDS
@@ -59,7 +59,23 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
-    parser.add_argument("--output", metavar="DIR", help="bundle folder (default: bundle/ in the run folder)")
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="bundle folder (default: bundle/ in the run folder, or bundles/FORMAT-PRECISION)",
+    )
+    parser.add_argument(
+        "--format",
+        default="inference",
+        choices=typing.get_args(BundleFormat),
+        help="inference (the default), inference-legacy for older servers, onnx, or lite for phones",
+    )
+    parser.add_argument(
+        "--precision",
+        default="fp32",
+        choices=typing.get_args(Precision),
+        help="how numbers are computed (default: fp32)",
+    )
     parser.set_defaults(run=_export)
 
 
@@ -186,9 +202,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     with blocked_signals():
-        from ernie_pp.jobs.export import export_run
+        from ernie_pp.jobs.export import ExportOptions, export_run
 
-    show(export_run(arguments.run_dir, output=arguments.output))
+    show(export_run(ExportOptions(**_words_of(arguments, ExportOptions))))
     return 0
 
 

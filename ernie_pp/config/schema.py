@@ -327,7 +327,10 @@ class ExportConfig(Section):
     enabled: bool = Field(default=True, description="export the best checkpoint when training is done")
     check_rows: Positive = Field(default=64, description="rows on which the reloaded bundle is compared with the model")
     tolerance: Annotated[float, Field(gt=0)] = Field(
-        default=1e-5, description="largest difference of a logit allowed there (times the largest one, if above 1)"
+        default=1e-5, description="fp32: largest difference of a logit allowed (times the largest one, if above 1)"
+    )
+    max_loss: Annotated[float, Field(ge=0, le=100)] = Field(
+        default=0.5, description="points (hundredths) of train.best_metric an export may lose on dev"
     )
 
 

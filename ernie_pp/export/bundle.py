@@ -11,13 +11,13 @@ from pathlib import Path
 from ernie_pp.bounded import read_json
 from ernie_pp.durable import hash_file
 from ernie_pp.errors import ModelError
+from ernie_pp.export.formats import FORMATS, FormatSpec, is_known
 from ernie_pp.text.tokenizer import PORTABLE_FILE, SETTINGS_FILE, VOCAB_FILE
 
-FORMAT = 1
+VERSION = 2
 MANIFEST = "manifest.json"
-PROGRAM, PARAMETERS = "model.json", "model.pdiparams"
-# Without these nothing can be answered; more files may stand beside them.
-NEEDED = (PROGRAM, PARAMETERS, VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE)
+# Without these and the program nothing can be answered; more files may stand beside them.
+TOKENIZER_FILES = (VOCAB_FILE, PORTABLE_FILE, SETTINGS_FILE)
 MAX_MANIFEST_BYTES = 8 << 20
 _FIELDS = {"task": str, "files": dict, "text": dict, "columns": dict, "decode": dict, "inputs": list}
 # How rows were read in training: the words of `predict` that are not given are these.
@@ -38,20 +38,31 @@ class Bundle:
         return self.manifest["task"]
 
     @property
+    def spec(self) -> FormatSpec:
+        """What its format is made of."""
+        return FORMATS[self.manifest["format"]]
+
+    @property
+    def precision(self) -> str:
+        """How its runtime computes, e.g. fp32."""
+        return self.manifest["precision"]
+
+    @property
     def program(self) -> Path:
-        """The Paddle Inference program (PIR)."""
-        return self.folder / PROGRAM
+        """The file its runtime opens."""
+        return self.folder / self.spec.program
 
     @property
     def parameters(self) -> Path:
-        """The program's parameters."""
-        return self.folder / PARAMETERS
+        """The program's parameters; AssertionError where they stand in the program."""
+        assert self.spec.parameters is not None, f"{self.manifest['format']} has none beside the program"
+        return self.folder / self.spec.parameters
 
 
 def write_manifest(folder: Path, values: Mapping) -> None:
     """Write the manifest, with size and sha256 of every file of the folder and of its own values, last."""
     files = {path.name: describe_file(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
-    manifest = {"format": FORMAT, **values, "files": files}
+    manifest = {"version": VERSION, **values, "files": files}
     text = json.dumps({**manifest, "sha256": _digest(manifest)}, ensure_ascii=False, indent=1)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
@@ -89,10 +100,13 @@ def _read_manifest(folder: Path) -> dict:
 
 def _checked(path: Path, manifest: object) -> dict:
     """The manifest, once all it must say is there."""
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
-        what = f"is of format {str(found)[:40]}, this version reads {FORMAT}"
+    if not isinstance(manifest, dict) or manifest.get("version") != VERSION:
+        found = manifest.get("version") if isinstance(manifest, dict) else type(manifest).__name__
+        what = f"is of version {str(found)[:40]}, expected {VERSION}"
         raise ModelError(str(path), what, "Export the bundle again.")
+    if not is_known(manifest.get("format"), manifest.get("precision")):
+        what = f"names format {manifest.get('format')!r:.40} and precision {manifest.get('precision')!r:.40}"
+        raise ModelError(str(path), f"{what}, expected ones that `ernie-pp export` writes", "Export the bundle again.")
     odd = [name for name, kind in _FIELDS.items() if not isinstance(manifest.get(name), kind)]
     if odd:
         raise ModelError(str(path), f"lacks {', '.join(odd)}, or has it in another form", _AGAIN)
@@ -102,7 +116,8 @@ def _checked(path: Path, manifest: object) -> dict:
     if set(manifest["columns"]) != _COLUMNS:
         what = f"has columns {', '.join(sorted(manifest['columns']))}, expected {', '.join(sorted(_COLUMNS))}"
         raise ModelError(str(path), what, "Train and export with this version of ernie_pp.")
-    missing = [name for name in NEEDED if name not in manifest["files"]]
+    needed = (*FORMATS[manifest["format"]].files, *TOKENIZER_FILES)
+    missing = [name for name in needed if name not in manifest["files"]]
     if missing:
         raise ModelError(str(path), f"does not name {', '.join(missing)}", _AGAIN)
     return manifest

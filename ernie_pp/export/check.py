@@ -15,18 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from ernie_pp.durable import told_as_unwritable
-from ernie_pp.errors import ErniePPError, ModelError, RunError
+from ernie_pp.errors import ErniePPError, RunError
+from ernie_pp.export.batches import Batch, load_batches, save_batches
 from ernie_pp.export.bundle import open_bundle
-from ernie_pp.export.session import Session
+from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import held_signals
 
 TIMEOUT_S = 600
-# (input_ids, token_type_ids), each int64 [rows, length]
-Batch = tuple[np.ndarray, np.ndarray]
 
 
 def logits_of_bundle(bundle: Path, batches: Sequence[Batch]) -> list[np.ndarray]:
@@ -48,23 +46,6 @@ def _temporary_folder() -> Iterator[Path]:
         yield Path(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def save_batches(path: Path, batches: Sequence[Batch]) -> None:
-    """Write batches as one safetensors file."""
-    arrays = {}
-    for index, (ids, types) in enumerate(batches):
-        arrays[f"ids.{index}"], arrays[f"types.{index}"] = np.ascontiguousarray(ids), np.ascontiguousarray(types)
-    save_file(arrays, path)
-
-
-def load_batches(path: Path) -> list[Batch]:
-    """The inverse of `save_batches`."""
-    try:
-        arrays = load_file(path)
-    except (OSError, SafetensorError, TypeError, AttributeError) as error:  # the last two: no type of numpy's
-        raise ModelError(str(path), f"cannot be read: {error}", "Copy the folder again, whole.") from error
-    return [(arrays[f"ids.{index}"], arrays[f"types.{index}"]) for index in range(len(arrays) // 2)]
 
 
 def _run_child(words: Sequence[str]) -> None:
@@ -98,7 +79,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, s
 
 
 def _answer(bundle: str, inputs: str, outputs: str) -> None:
-    session = Session(open_bundle(bundle))
+    session = open_session(open_bundle(bundle))
     logits = {str(index): session.run(*batch) for index, batch in enumerate(load_batches(Path(inputs)))}
     with told_as_unwritable(outputs):
         save_file(logits, outputs)

@@ -9,21 +9,31 @@ from typing import Any
 import numpy as np
 
 from ernie_pp.data.batches import rows_of_batch
-from ernie_pp.export.build import ExportRequest, Parity, build_bundle
-from ernie_pp.export.check import Batch
-from ernie_pp.jobs.figures import say_count
-from ernie_pp.jobs.trained import open_trained, read_check_rows
+from ernie_pp.export.batches import Batch
+from ernie_pp.export.build import ExportRequest, build_bundle
+from ernie_pp.export.formats import Target
+from ernie_pp.export.parity import DevFigure, Parity
+from ernie_pp.jobs.trained import Trained, open_trained, read_check_rows
 from ernie_pp.tasks import load_codec
 from ernie_pp.training.home import scratch_home
 
 
-def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
-    """Export a model folder of ours, checked on the dev rows that were stored with it."""
-    trained = open_trained(model)
-    decode, pad_id = load_codec(trained.settings["task"]).decode, trained.sizes.get("pad_token_id", 0)
+def export_model(
+    model: Path,
+    bundle: Path,
+    *,
+    tolerance: float,
+    target: Target | None = None,
+    calibration: Sequence[Batch] = (),
+    dev: DevFigure | None = None,
+) -> Parity:
+    """Export a model folder of ours, checked on the dev rows that were stored with it.
 
-    def decide(logits: np.ndarray, batch: Batch, settings: Any, *, margin: float = 0.0) -> Sequence[frozenset]:
-        return decode.decide(logits, rows_of_batch(*batch, pad_id=pad_id), settings, margin=margin)
+    `target`: none: Paddle Inference in fp32. `calibration` are rows to quantise by; `dev` measures the dev
+    split too.
+    """
+    trained = open_trained(model)
+    decode = load_codec(trained.settings["task"]).decode
 
     # Paddle keeps the code it traces in the home folder.
     with scratch_home():
@@ -31,14 +41,26 @@ def export_model(model: Path, bundle: Path, *, tolerance: float) -> Parity:
             ExportRequest(
                 model=model,
                 bundle=bundle,
+                target=target or Target(),
                 settings=trained.settings,
                 batches=read_check_rows(trained),
                 head=trained.head,
                 decoding_of=lambda weights: decode.for_bundle(trained.decoding, weights),
-                decide=decide,
+                decide=_decide_of(trained),
                 tolerance=tolerance,
+                calibration=calibration,
+                dev=dev,
             )
         )
+
+
+def _decide_of(trained: Trained) -> Any:
+    decode, pad_id = load_codec(trained.settings["task"]).decode, trained.sizes.get("pad_token_id", 0)
+
+    def decide(logits: np.ndarray, batch: Batch, settings: Any, *, margin: float = 0.0) -> Sequence[frozenset]:
+        return decode.decide(logits, rows_of_batch(*batch, pad_id=pad_id), settings, margin=margin)
+
+    return decide
 
 
 def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:
@@ -46,8 +68,3 @@ def pick_check_rows(lengths: np.ndarray, count: int) -> np.ndarray:
     order = np.argsort(lengths, kind="stable")
     places = np.linspace(0, len(order) - 1, min(count, len(order))).round().astype(np.int64)
     return order[np.unique(places)]
-
-
-def describe_parity(parity: Parity) -> str:
-    """One phrase on the check."""
-    return f"{say_count(parity.num_rows, 'row')} checked, largest logit difference {parity.max_logit_difference:.1e}"

@@ -15,7 +15,7 @@ from ernie_pp.config import RunConfig
 from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.split import Split
 from ernie_pp.errors import RunError
-from ernie_pp.export.check import save_batches
+from ernie_pp.export.batches import save_batches
 from ernie_pp.jobs.bundling import pick_check_rows
 from ernie_pp.jobs.checkpoints import Saver, identify
 from ernie_pp.jobs.going_on import go_on

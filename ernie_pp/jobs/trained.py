@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ernie_pp.config.schema import TextConfig
 from ernie_pp.errors import ModelError
-from ernie_pp.export.check import Batch, load_batches
+from ernie_pp.export.batches import Batch, load_batches
 from ernie_pp.jobs.model_settings import COLUMNS
 from ernie_pp.models.head_specs import HeadSpec
 from ernie_pp.models.sizes import count_labels, read_config

@@ -10,7 +10,8 @@ from pathlib import Path
 from ernie_pp.config import RunConfig, dump_config
 from ernie_pp.durable import write_json
 from ernie_pp.errors import DataError, RunError
-from ernie_pp.jobs.bundling import describe_parity, export_model
+from ernie_pp.export.parity import describe
+from ernie_pp.jobs.bundling import export_model
 from ernie_pp.jobs.checkpoints import check_fits, read_loop, share_start
 from ernie_pp.jobs.device import set_device
 from ernie_pp.jobs.figures import say_count, write_figures
@@ -180,7 +181,7 @@ def _export(config: RunConfig, folder: RunFolder) -> str:
     if not config.export.enabled:
         return "not exported (export.enabled: false)"
     parity = export_model(folder.best, folder.bundle, tolerance=config.export.tolerance)
-    return f"{folder.bundle} ({describe_parity(parity)})"
+    return f"{folder.bundle} ({describe(parity)})"
 
 
 def _build_fit(config: RunConfig, prepared: Prepared, folder: RunFolder, world: World, layout: Layout) -> Fit:

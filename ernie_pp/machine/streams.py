@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 
@@ -21,6 +23,27 @@ def set_up_streams() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal of another encoding shows a label escaped; hours of training must not end in an error here.
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def silenced_errors() -> Iterator[None]:
+    """What libraries print to standard error meanwhile, below Python, goes nowhere."""
+    flush = ctypes.CDLL(None).fflush  # of C's own buffers, which know nothing of the exchange
+    flush(None)
+    try:
+        kept = os.dup(2)
+    except OSError:  # closed: nothing comes out anyway
+        yield
+        return
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+        yield
+    finally:
+        flush(None)
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def let_go(stream: TextIO | None) -> None:

@@ -14,7 +14,7 @@ from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError, ModelError
 from ernie_pp.export.bundle import open_bundle
-from ernie_pp.export.session import Session
+from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import count_cores, switch_math
 from ernie_pp.serving.trained import read_decoding
 from ernie_pp.tasks import load_codec
@@ -60,7 +60,7 @@ class Predictor:
         self.decoding = read_decoding(self.bundle, self._codec)
         self.tokenizer = Tokenizer.from_folder(self.bundle.folder)
         self.batch_tokens = batch_tokens
-        self._session = Session(self.bundle, threads=threads or count_cores())
+        self._session = open_session(self.bundle, threads=threads or count_cores())
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""

@@ -25,11 +25,12 @@ RESULTS = (
     "vdl",
     "best",
     "bundle",
+    "bundles",
     "checkpoints",
     "config.yaml",
 )
 # Of these what is made when training is over.
-_LAST_RESULTS = ("trace.json", "metrics.json", "predictions.jsonl", "report.html", "skipped.jsonl", "bundle")
+_LAST_RESULTS = ("trace.json", "metrics.json", "predictions.jsonl", "report.html", "skipped.jsonl", "bundle", "bundles")
 
 
 class RunFolder:
@@ -49,6 +50,7 @@ class RunFolder:
         self.visualdl = self.root / "vdl"
         self.best = self.root / "best"
         self.bundle = self.root / "bundle"
+        self.bundles = self.root / "bundles"  # of other formats and precisions
         self.checkpoints = self.root / "checkpoints"
         self.cache = self.root / "cache"
 

@@ -23,7 +23,7 @@ ALLOWED = {
     "partition": {"byte_sizes", "errors"},
     "parallel": {"data", "durable", "errors", "machine", "models", "partition"},
     "training": {"bounded", "config", "data", "durable", "errors", "machine", "models", "parallel", "progress"},
-    "export": {"bounded", "durable", "errors", "machine", "models", "text"},
+    "export": {"bounded", "choices", "durable", "errors", "machine", "models", "text"},
     "report": {"byte_sizes", "durable", "partition"},
     "tasks": {"bounded", "choices", "config", "data", "errors", "models", "nearest", "progress", "report", "text"},
     "review": {"bounded", "choices", "config", "data", "durable", "errors", "report", "tasks", "text"},

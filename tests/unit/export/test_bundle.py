@@ -7,7 +7,11 @@ import shutil
 import pytest
 
 from ernie_pp.errors import ModelError
-from ernie_pp.export.bundle import MANIFEST, NEEDED, open_bundle
+from ernie_pp.export.bundle import MANIFEST, TOKENIZER_FILES, open_bundle
+from ernie_pp.export.formats import FORMATS
+
+NEEDED = (*FORMATS["inference"].files, *TOKENIZER_FILES)
+KIND = '"version": 2, "format": "inference", "precision": "fp32"'
 
 
 @pytest.fixture
@@ -93,16 +97,19 @@ def test_a_file_that_is_not_described_is_refused(bundle, described):
     "text, match",
     [
         ("", "cannot be read"),
-        ("[]", "format list"),
-        ('{"format": 99}', "format 99, this version reads 1"),
-        ('{"format": 1}', "lacks task, files"),
+        ("[]", "version list"),
+        ('{"version": 99}', "version 99, expected 2"),
+        ('{"version": 2, "format": "tflite", "precision": "fp32"}', "format 'tflite'"),
+        ('{"version": 2, "format": "lite", "precision": "int8"}', "precision 'int8'"),
+        ('{"version": 2, "format": ["lite"], "precision": "fp32"}', "format"),
+        (f"{{{KIND}}}", "lacks task, files"),
         ("[" * 200_000, "cannot be read"),
         (
-            '{"format": 1, "task": "cls", "files": [], "text": {}, "columns": {}, "decode": {}, "inputs": []}',
+            f'{{{KIND}, "task": "cls", "files": [], "text": {{}}, "columns": {{}}, "decode": {{}}, "inputs": []}}',
             "lacks files",
         ),
         (
-            '{"format": 1, "task": "cls", "files": {}, "text": {}, "columns": {}, "decode": {}, "inputs": []}',
+            f'{{{KIND}, "task": "cls", "files": {{}}, "text": {{}}, "columns": {{}}, "decode": {{}}, "inputs": []}}',
             "other content",
         ),
     ],

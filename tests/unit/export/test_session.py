@@ -5,16 +5,17 @@ import paddle
 import pytest
 
 from ernie_pp.errors import RunError
+from ernie_pp.export.batches import load_batches, save_batches
 from ernie_pp.export.bundle import open_bundle
-from ernie_pp.export.check import load_batches, logits_of_bundle, save_batches
-from ernie_pp.export.session import Session
+from ernie_pp.export.check import logits_of_bundle
+from ernie_pp.export.sessions import open_session
 from ernie_pp.models.ernie import load_stack
 from ernie_pp.models.head_specs import HeadSpec
 
 
 @pytest.fixture(scope="module")
 def session(small_run):
-    return Session(open_bundle(small_run / "bundle"))
+    return open_session(open_bundle(small_run / "bundle"))
 
 
 def _rows(num_rows, length, seed=0):

@@ -13,7 +13,8 @@ import yaml
 from ernie_pp.config.ner import FieldConfig
 from ernie_pp.data.entities.document import Mention
 from ernie_pp.errors import ConfigError, DataError, RunError
-from ernie_pp.export.bundle import NEEDED, write_manifest
+from ernie_pp.export.bundle import TOKENIZER_FILES, write_manifest
+from ernie_pp.export.formats import FORMATS
 from ernie_pp.jobs import review as job
 from ernie_pp.jobs.review import review_documents
 from ernie_pp.jobs.review_options import ReviewOptions
@@ -40,10 +41,19 @@ def bundle(tmp_path):
     def build(task="ner", **values):
         folder = tmp_path / f"bundle-{task}"
         folder.mkdir()
-        for name in NEEDED:
+        for name in (*FORMATS["inference"].files, *TOKENIZER_FILES):
             (folder / name).write_text("x")
         columns = {"text": "text", "text_pair": None, "header": True, "quoting": "auto"}
-        rest = {"task": task, "text": {}, "columns": columns, "decode": {}, "inputs": [], "review": {"fields": FIELDS}}
+        rest = {
+            "format": "inference",
+            "precision": "fp32",
+            "task": task,
+            "text": {},
+            "columns": columns,
+            "decode": {},
+            "inputs": [],
+            "review": {"fields": FIELDS},
+        }
         write_manifest(folder, rest | values)
         return str(folder)
 

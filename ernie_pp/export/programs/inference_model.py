@@ -1,16 +1,13 @@
-"""From a model to a Paddle Inference program with free batch size and length."""
+"""What is exported: a model that takes ids and token types alone, with free batch size and length."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import paddle
 from paddle import nn
 from paddle.static import InputSpec
 
-from ernie_pp.export.bundle import PROGRAM
-from ernie_pp.machine import held_signals
 from ernie_pp.models.heads import MASKED
 
 INPUTS = ("input_ids", "token_type_ids")
@@ -45,11 +42,6 @@ class InferenceModel(nn.Layer):
         return self.head.infer(hidden, pooled, mask)
 
 
-def trace(encoder: Any, head: Any, folder: Path) -> None:
-    """Write the program and its parameters into `folder`. Saving changes the model: give a copy of your own."""
-    inference_model = InferenceModel(encoder, head)
-    inference_model.eval()
-    specs = [InputSpec([None, None], "int64", name) for name in INPUTS]
-    # It reads Python code anew, and tells an exception in there, a stop too, by pages of that code.
-    with held_signals():
-        paddle.jit.save(inference_model, str(folder / Path(PROGRAM).stem), input_spec=specs)
+def input_specs() -> list[InputSpec]:
+    """The inputs of every program: int64 [rows, length], both free."""
+    return [InputSpec([None, None], "int64", name) for name in INPUTS]

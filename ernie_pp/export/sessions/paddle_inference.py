@@ -17,7 +17,9 @@ import numpy as np
 
 from ernie_pp.errors import ModelError
 from ernie_pp.export.bundle import MANIFEST, Bundle
+from ernie_pp.export.formats import problem_of_bf16
 from ernie_pp.machine import blocked_signals
+from ernie_pp.machine.streams import silenced_errors
 
 LOG = logging.getLogger("ernie_pp")
 NUM_INPUTS = 2  # ids and token types
@@ -27,10 +29,11 @@ _LIBRARY = "paddle.base.libpaddle"
 PLAIN_PADDLE = "ERNIE_PP_PLAIN_PADDLE"
 
 
-class Session:
+class PaddleSession:
     """One Paddle Inference predictor. Not for several threads at once: a shared predictor gives wrong answers."""
 
-    def __init__(self, bundle: Bundle, *, threads: int = 1) -> None:
+    def __init__(self, bundle: Bundle, *, threads: int) -> None:
+        """Loads the program; `threads` are those of its mathematics."""
         self._bundle = bundle
         with _told_as_damaged(bundle):
             self._predictor = _build(bundle, threads=threads)
@@ -47,6 +50,11 @@ class Session:
                 _copy_in(handle, np.ascontiguousarray(array, dtype=np.int64))
             self._predictor.run()
             return self._predictor.get_output_handle(self._predictor.get_output_names()[0]).copy_to_cpu()
+
+
+def open_session(bundle: Bundle, *, threads: int) -> PaddleSession:
+    """Load a bundle of format inference or inference-legacy."""
+    return PaddleSession(bundle, threads=threads)
 
 
 @contextlib.contextmanager
@@ -81,12 +89,27 @@ def _build(bundle: Bundle, *, threads: int) -> Any:
     config.disable_gpu()
     config.disable_glog_info()
     config.set_cpu_math_library_num_threads(threads)
-    # Memory optimisation of a PIR program fails unless both of these are on.
-    config.enable_new_ir(True)
-    config.enable_new_executor(True)
+    if bundle.spec.ir == "pir":
+        # Memory optimisation of a PIR program fails unless both of these are on.
+        config.enable_new_ir(True)
+        config.enable_new_executor(True)
     config.enable_mkldnn()
     config.set_mkldnn_cache_capacity(0)
-    return create(config)
+    _set_precision(config, bundle)
+    # The passes for int8 tell of each of their kind, whatever glog is told.
+    with silenced_errors() if bundle.precision == "int8" else contextlib.nullcontext():
+        return create(config)
+
+
+def _set_precision(config: Any, bundle: Bundle) -> None:
+    if bundle.precision == "bf16":
+        problem = problem_of_bf16()
+        if problem is None:
+            config.enable_mkldnn_bfloat16()
+        else:
+            LOG.warning("%s: %s: it is computed in fp32", bundle.folder, problem)
+    elif bundle.precision == "int8":
+        config.enable_mkldnn_int8()
 
 
 def _copy_in(handle: object, array: np.ndarray) -> None:
