@@ -22,6 +22,7 @@ from ernie_pp.export.check import logits_of_bundle
 from ernie_pp.export.formats import FORMATS, Target
 from ernie_pp.export.parity import Decide, DevFigure, Limits, ModelAnswers, Parity, check, compare
 from ernie_pp.export.programs import INPUTS, InferenceModel, write_program
+from ernie_pp.export.runtime_choice import RuntimeOptions
 from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import count_cores
 from ernie_pp.models.ernie import copy_for_export, load_stack
@@ -100,7 +101,7 @@ def _eager_logits(stack: ErnieStack, batch: Batch) -> ModelAnswers:
 
 
 def _with_dev(parity: Parity, dev: DevFigure, bundle: Path, decoding: Decoding) -> Parity:
-    session = open_session(open_bundle(bundle), threads=count_cores())
+    session = open_session(open_bundle(bundle), RuntimeOptions(threads=count_cores()))
     model, ours = dev.of_model(), dev.of_bundle(session, decoding)
     return dataclasses.replace(parity, dev_figure=dev.name, dev_model=model, dev_bundle=ours)
 

@@ -21,6 +21,7 @@ from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ErniePPError, RunError
 from ernie_pp.export.batches import Batch, load_batches, save_batches
 from ernie_pp.export.bundle import open_bundle
+from ernie_pp.export.runtime_choice import RuntimeOptions
 from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import held_signals
 
@@ -79,7 +80,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, s
 
 
 def _answer(bundle: str, inputs: str, outputs: str) -> None:
-    session = open_session(open_bundle(bundle))
+    session = open_session(open_bundle(bundle), RuntimeOptions())
     logits = {str(index): session.run(*batch) for index, batch in enumerate(load_batches(Path(inputs)))}
     with told_as_unwritable(outputs):
         save_file(logits, outputs)

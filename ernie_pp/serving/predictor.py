@@ -14,8 +14,9 @@ from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError, ModelError
 from ernie_pp.export.bundle import open_bundle
+from ernie_pp.export.runtime_choice import read_choice
 from ernie_pp.export.sessions import open_session
-from ernie_pp.machine import count_cores, switch_math
+from ernie_pp.machine import switch_math
 from ernie_pp.serving.trained import read_decoding
 from ernie_pp.tasks import load_codec
 from ernie_pp.text import Tokenizer
@@ -46,7 +47,9 @@ class Predictor:
         batch_tokens: int = DEFAULT_BATCH_TOKENS,
         math: Math = "auto",
     ) -> None:
-        """`threads` math threads (none: one a core); `batch_tokens` bounds the tokens, padding counted, run at once.
+        """`threads` math threads (none: as `ernie-pp bench --write` measured here, or else one a core).
+
+        `batch_tokens` bounds the tokens, padding counted, run at once.
 
         `math` "auto" sets MKL_DEBUG_CPU_TYPE for this process on AMD CPUs, which makes answers come
         sooner; "off" leaves it alone. No other variable is set. The variable ERNIE_PP_PLAIN_PADDLE, set to anything,
@@ -60,7 +63,7 @@ class Predictor:
         self.decoding = read_decoding(self.bundle, self._codec)
         self.tokenizer = Tokenizer.from_folder(self.bundle.folder)
         self.batch_tokens = batch_tokens
-        self._session = open_session(self.bundle, threads=threads or count_cores())
+        self._session = open_session(self.bundle, read_choice(self.bundle, threads=threads))
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> list[Any]:
         """One prediction a text (or pair), in the same order; DataError names a text that is none."""

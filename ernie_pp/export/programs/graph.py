@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ def write_graph(program: Path, graph: Path, *, is_int8: bool) -> dict:
         )
         _run(code, [str(plain), str(graph)], made=graph)
     else:
-        graph.write_bytes(plain.read_bytes())
+        shutil.move(plain, graph)
     versions = {name: importlib.metadata.version(name) for name in ("paddle2onnx", "onnxruntime")}
     return {"opset": OPSET, "converters": versions}
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ernie_pp.export.bundle import Bundle
+from ernie_pp.export.runtime_choice import RuntimeOptions
 
 # Each is loaded where a bundle of its format is opened: the others' libraries need not be there.
 _MODULES = {
@@ -26,10 +27,7 @@ class Session(Protocol):
         ...
 
 
-def open_session(bundle: Bundle, *, threads: int = 1) -> Session:
-    """Load a bundle's program; ModelError where the runtime is not there, or cannot run it.
-
-    `threads` are those of the runtime's mathematics.
-    """
+def open_session(bundle: Bundle, options: RuntimeOptions) -> Session:
+    """Load a bundle's program; ModelError where the runtime is not there, or cannot run it."""
     module = importlib.import_module(f"ernie_pp.export.sessions.{_MODULES[bundle.manifest['format']]}")
-    return module.open_session(bundle, threads=threads)
+    return module.open_session(bundle, options)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ernie_pp.errors import ModelError
 from ernie_pp.export.bundle import Bundle
+from ernie_pp.export.runtime_choice import RuntimeOptions
 
 _AGAIN = "Copy the bundle again, whole, or export it again."
 
@@ -33,18 +34,18 @@ class OnnxSession:
             return self._session.run(None, dict(zip(self._names, arrays, strict=True)))[0]
 
 
-def open_session(bundle: Bundle, *, threads: int) -> OnnxSession:
+def open_session(bundle: Bundle, options: RuntimeOptions) -> OnnxSession:
     """Load a bundle of format onnx; ModelError where onnxruntime is not installed or refuses the graph."""
     try:
         import onnxruntime
     except ImportError as error:
         what = f"is of format onnx, and onnxruntime cannot be imported ({error})"
         raise ModelError(str(bundle.folder), what, 'Install it: pip install "ernie_pp[onnx]"') from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.log_severity_level = 3  # errors
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads, settings.inter_op_num_threads = options.threads, 1
+    settings.log_severity_level = 3  # errors
     with _told(bundle):
-        session = onnxruntime.InferenceSession(str(bundle.program), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(bundle.program), settings, providers=["CPUExecutionProvider"])
     return OnnxSession(bundle, session)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ernie_pp.errors import ModelError
 from ernie_pp.export.bundle import MANIFEST, Bundle
 from ernie_pp.export.formats import problem_of_bf16
+from ernie_pp.export.runtime_choice import RuntimeOptions
 from ernie_pp.machine import blocked_signals
 from ernie_pp.machine.streams import silenced_errors
 
@@ -32,11 +33,11 @@ PLAIN_PADDLE = "ERNIE_PP_PLAIN_PADDLE"
 class PaddleSession:
     """One Paddle Inference predictor. Not for several threads at once: a shared predictor gives wrong answers."""
 
-    def __init__(self, bundle: Bundle, *, threads: int) -> None:
-        """Loads the program; `threads` are those of its mathematics."""
+    def __init__(self, bundle: Bundle, options: RuntimeOptions) -> None:
+        """Loads the program."""
         self._bundle = bundle
         with _told_as_damaged(bundle):
-            self._predictor = _build(bundle, threads=threads)
+            self._predictor = _build(bundle, options)
         self._names = list(bundle.manifest["inputs"])
         if len(self._names) != NUM_INPUTS or sorted(map(str, self._names)) != sorted(self._predictor.get_input_names()):
             what = f"names the inputs {self._names}, the program has {self._predictor.get_input_names()}"
@@ -52,9 +53,9 @@ class PaddleSession:
             return self._predictor.get_output_handle(self._predictor.get_output_names()[0]).copy_to_cpu()
 
 
-def open_session(bundle: Bundle, *, threads: int) -> PaddleSession:
+def open_session(bundle: Bundle, options: RuntimeOptions) -> PaddleSession:
     """Load a bundle of format inference or inference-legacy."""
-    return PaddleSession(bundle, threads=threads)
+    return PaddleSession(bundle, options)
 
 
 @contextlib.contextmanager
@@ -78,7 +79,7 @@ def _check_name(bundle: Bundle) -> None:
         raise ModelError(str(bundle.folder), what, "Rename the folder.") from error
 
 
-def _build(bundle: Bundle, *, threads: int) -> Any:
+def _build(bundle: Bundle, options: RuntimeOptions) -> Any:
     _check_name(bundle)
     with blocked_signals():
         library = _load_library()
@@ -88,13 +89,18 @@ def _build(bundle: Bundle, *, threads: int) -> Any:
     config = config_type(str(bundle.program), str(bundle.parameters))
     config.disable_gpu()
     config.disable_glog_info()
-    config.set_cpu_math_library_num_threads(threads)
+    config.set_cpu_math_library_num_threads(options.threads)
     if bundle.spec.ir == "pir":
         # Memory optimisation of a PIR program fails unless both of these are on.
         config.enable_new_ir(True)
         config.enable_new_executor(True)
-    config.enable_mkldnn()
-    config.set_mkldnn_cache_capacity(0)
+    if options.memory_optim:
+        config.enable_memory_optim()
+    if options.onednn:
+        config.enable_mkldnn()
+        config.set_mkldnn_cache_capacity(0)
+    else:
+        config.disable_mkldnn()
     _set_precision(config, bundle)
     # The passes for int8 tell of each of their kind, whatever glog is told.
     with silenced_errors() if bundle.precision == "int8" else contextlib.nullcontext():

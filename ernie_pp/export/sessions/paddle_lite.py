@@ -13,6 +13,7 @@ import numpy as np
 from ernie_pp.errors import ModelError
 from ernie_pp.export.bundle import Bundle
 from ernie_pp.export.lite_environment import find_lite
+from ernie_pp.export.runtime_choice import RuntimeOptions
 from ernie_pp.machine import held_signals
 
 _CHILD = Path(__file__).with_name("lite_child.py")
@@ -22,13 +23,13 @@ _ADVICE = "Export the bundle again; if it stays so, take another --format."
 class LiteSession:
     """One Paddle Lite predictor on x86, asked over pipes."""
 
-    def __init__(self, bundle: Bundle, *, threads: int) -> None:
+    def __init__(self, bundle: Bundle, options: RuntimeOptions) -> None:
         """Starts the child; what it prints is kept for a message."""
         self._bundle = bundle
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the child)
         command = [str(find_lite().python), str(_CHILD), str(bundle.program), *bundle.manifest["inputs"]]
         # Its Python interface has no call for the number of threads.
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
         with held_signals():  # a stop between the start of the child and its name would leave it to itself
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=environment
@@ -68,6 +69,6 @@ class LiteSession:
         return f"cannot be run by Paddle Lite (exit code {code}):\n" + "\n".join(lines[-5:])
 
 
-def open_session(bundle: Bundle, *, threads: int) -> LiteSession:
+def open_session(bundle: Bundle, options: RuntimeOptions) -> LiteSession:
     """Load a bundle of format lite; RunError where there is no Paddle Lite."""
-    return LiteSession(bundle, threads=threads)
+    return LiteSession(bundle, options)

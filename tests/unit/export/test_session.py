@@ -8,6 +8,7 @@ from ernie_pp.errors import RunError
 from ernie_pp.export.batches import load_batches, save_batches
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.check import logits_of_bundle
+from ernie_pp.export.runtime_choice import RuntimeOptions
 from ernie_pp.export.sessions import open_session
 from ernie_pp.models.ernie import load_stack
 from ernie_pp.models.head_specs import HeadSpec
@@ -15,7 +16,7 @@ from ernie_pp.models.head_specs import HeadSpec
 
 @pytest.fixture(scope="module")
 def session(small_run):
-    return open_session(open_bundle(small_run / "bundle"))
+    return open_session(open_bundle(small_run / "bundle"), RuntimeOptions())
 
 
 def _rows(num_rows, length, seed=0):
