@@ -122,6 +122,23 @@ def _add_speed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bundle", metavar="DIR", nargs="+", required=True, dest="bundles", help="bundles to compare")
+    parser.add_argument("--rows", metavar="N", nargs="+", type=positive, default=[1, 32], help="rows at once (1 32)")
+    parser.add_argument(
+        "--lengths", metavar="N", nargs="+", type=positive, default=[64, 128, 512], help="tokens a row (64 128 512)"
+    )
+    parser.add_argument(
+        "--threads", metavar="N", nargs="+", type=num_threads, help="math threads (default: 1, and one a core)"
+    )
+    parser.add_argument("--rounds", metavar="N", type=positive, default=5, help="turns of each, the least counts (5)")
+    parser.add_argument("--math", default="auto", choices=typing.get_args(Math), help="as for predict")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the fastest settings of each bundle in it, for this machine"
+    )
+    parser.set_defaults(run=_bench)
+
+
 def _add_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities or of docqa")
     parser.add_argument(
@@ -217,6 +234,14 @@ def _predict(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _bench(arguments: argparse.Namespace) -> int:
+    with blocked_signals():
+        from ernie_pp.jobs.bench import BenchOptions, run_bench
+
+    show(run_bench(BenchOptions(**_words_of(arguments, BenchOptions))))
+    return 0
+
+
 def _review(arguments: argparse.Namespace) -> int:
     with blocked_signals():
         from ernie_pp.jobs.review import review_documents
@@ -276,6 +301,7 @@ VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "evaluate": (_add_evaluate, "measure a run's best model on labelled rows"),
     "predict": (_add_predict, "label the rows of a file with an exported bundle"),
     "export": (_add_export, "make a Paddle Inference bundle of a run's best model"),
+    "bench": (_add_bench, "measure how fast bundles answer on this machine, beside each other"),
     "review": (_add_review, "fill the fields of contracts or other documents, and write pages to read them by"),
     "convert": (_add_convert, "turn a file of entities into another format, predictions too"),
     "plan": (_add_plan, "find the fastest grid of processes for a config on given devices"),
