@@ -58,7 +58,14 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", metavar="DIR", required=True, dest="run_dir", help="run folder")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--run", metavar="DIR", dest="run_dir", help="run folder: its best model")
+    source.add_argument("--model", metavar="DIR", help="folder of a task model that PaddleNLP wrote")
+    parser.add_argument("--step", type=positive, metavar="N", help="of a run: the checkpoint of this step instead")
+    parser.add_argument("--max-length", type=positive, metavar="N", help="of --model: most tokens of a row")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="of --model: read .pdparams, with a reader that runs nothing in it"
+    )
     parser.add_argument(
         "--output",
         metavar="DIR",
@@ -219,9 +226,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     with blocked_signals():
-        from ernie_pp.jobs.export import ExportOptions, export_run
+        from ernie_pp.jobs.export import ExportOptions, export
 
-    show(export_run(ExportOptions(**_words_of(arguments, ExportOptions))))
+    show(export(ExportOptions(**_words_of(arguments, ExportOptions))))
     return 0
 
 
@@ -300,7 +307,7 @@ VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "train": (add_train, "train, evaluate, keep the best, export"),
     "evaluate": (_add_evaluate, "measure a run's best model on labelled rows"),
     "predict": (_add_predict, "label the rows of a file with an exported bundle"),
-    "export": (_add_export, "make a Paddle Inference bundle of a run's best model"),
+    "export": (_add_export, "make a checked bundle of a run's best model, a checkpoint or a PaddleNLP model"),
     "bench": (_add_bench, "measure how fast bundles answer on this machine, beside each other"),
     "review": (_add_review, "fill the fields of contracts or other documents, and write pages to read them by"),
     "convert": (_add_convert, "turn a file of entities into another format, predictions too"),

@@ -1,4 +1,4 @@
-"""`ernie-pp bench`: how fast bundles answer on this machine, beside each other, and with which settings each is fastest."""
+"""How fast bundles answer on this machine, beside each other, and with which settings each is fastest."""
 
 from __future__ import annotations
 
@@ -83,16 +83,19 @@ def _measure(jobs: Sequence[tuple[Bundle, RuntimeOptions]], shapes: Sequence[Sha
 
 
 def _table(measured: Sequence[_Measured], shapes: Sequence[Shape]) -> Iterator[str]:
-    first = measured[0]
-    heads = [f"{shape.rows}x{shape.length}" for shape in shapes]
-    yield "{:34} {:>9}  {}".format("bundle", "size", "".join(f"{head:>10}" for head in heads))
+    first, width = measured[0], max(len(_name(one.bundle)) for one in measured)
+    yield _line("", "size", [f"{shape.rows} x {shape.length}" for shape in shapes], width)
     for one in measured:
         cells = [
             f"{1000 * ours:.1f} ms" if one is first else f"{theirs / ours:.2f} x"
             for ours, theirs in zip(one.seconds, first.seconds, strict=True)
         ]
-        yield "{:34} {:>9}  {}".format(_name(one.bundle), _size(one.bundle), "".join(f"{cell:>10}" for cell in cells))
+        yield _line(_name(one.bundle), _size(one.bundle), cells, width)
     yield from (_verdict(one, first) for one in measured[1:])
+
+
+def _line(name: str, size: str, cells: Sequence[str], width: int) -> str:
+    return f"{name:{width}}  {size:>8}" + "".join(f"{cell:>10}" for cell in cells)
 
 
 def _verdict(one: _Measured, first: _Measured) -> str:

@@ -9,7 +9,7 @@ import pytest
 from ernie_pp.errors import ModelError, RunError
 from ernie_pp.export import build
 from ernie_pp.jobs.bundling import export_model, pick_check_rows
-from ernie_pp.jobs.export import ExportOptions, export_run
+from ernie_pp.jobs.export import ExportOptions, export
 from ernie_pp.jobs.trained import CHECK_ROWS
 
 
@@ -38,11 +38,11 @@ def test_a_program_that_answers_otherwise_is_not_kept(run_folder, monkeypatch):
     before = _files(run_folder / "bundle")
     _shift_weights(monkeypatch, 0.01)
     with pytest.raises(RunError, match=r"largest logit difference 1\.0\de-02 \(allowed 1e-05\)"):
-        export_run(ExportOptions(str(run_folder)))
+        export(ExportOptions(str(run_folder)))
     assert _files(run_folder / "bundle") == before
     shutil.rmtree(run_folder / "bundle")
     with pytest.raises(RunError):
-        export_run(ExportOptions(str(run_folder)))
+        export(ExportOptions(str(run_folder)))
     assert not (run_folder / "bundle").exists() and not list(run_folder.glob(".bundle*"))
 
 
@@ -50,7 +50,7 @@ def test_the_tolerance_is_the_configs(run_folder, monkeypatch):
     _shift_weights(monkeypatch, 1e-4)
     text = (run_folder / "config.yaml").read_text(encoding="utf-8")
     (run_folder / "config.yaml").write_text(text.replace("tolerance: 1.0e-05", "tolerance: 0.1"), encoding="utf-8")
-    assert "rows checked" in export_run(ExportOptions(str(run_folder)))
+    assert "rows checked" in export(ExportOptions(str(run_folder)))
     parity = json.loads((run_folder / "bundle" / "manifest.json").read_text(encoding="utf-8"))["parity"]
     assert parity["tolerance"] == 0.1 and parity["max_logit_difference"] > 5e-5
 
@@ -72,7 +72,7 @@ def test_full_disk_leaves_the_old_bundle(run_folder, monkeypatch):
 
     monkeypatch.setattr(build, "write_manifest", no_room)
     with pytest.raises(RunError, match="No space left on device"):
-        export_run(ExportOptions(str(run_folder)))
+        export(ExportOptions(str(run_folder)))
     assert _files(run_folder / "bundle") == before and not list(run_folder.glob(".bundle*"))
 
 
@@ -82,7 +82,7 @@ def test_a_model_folder_with_a_missing_or_broken_file_is_named(run_folder, name)
     for spoil in (lambda path: path.write_bytes(b"{"), lambda path: path.unlink()):
         spoil(run_folder / "best" / name)
         with pytest.raises((RunError, ModelError), match="best"):
-            export_run(ExportOptions(str(run_folder)))
+            export(ExportOptions(str(run_folder)))
     assert _files(run_folder / "bundle") == before
 
 
