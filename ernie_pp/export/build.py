@@ -52,7 +52,8 @@ class ExportRequest:
     """What to export and how strictly to check it.
 
     `decoding_of` gives the bundle's decode settings by the model's weights; `decide` gives the task's decisions, to be
-    compared; `calibration` are rows on which activations are measured for int8, `dev` measures the dev split.
+    compared; `calibration` are rows on which activations are measured for int8, `dev` measures the dev split,
+    `shapes` are the least (min), most (max) and usual (opt) [rows, tokens] there.
     """
 
     model: Path
@@ -66,6 +67,7 @@ class ExportRequest:
     tolerance: float
     calibration: Sequence[Batch] = ()
     dev: DevFigure | None = None
+    shapes: Mapping[str, Sequence[int]] | None = None
 
 
 def build_bundle(request: ExportRequest) -> Parity:
@@ -132,6 +134,7 @@ def _manifest(request: ExportRequest, decoding: Decoding, made: Mapping) -> dict
         "inputs": list(INPUTS),
         "input_dtype": "int64",
         "input_shape": [None, None],
+        **({} if request.shapes is None else {"shapes": request.shapes}),
         "outputs": outputs,
         "versions": {**versions, **made.get("converters", {})},
     }

@@ -39,7 +39,7 @@ FORMATS: Mapping[BundleFormat, FormatSpec] = {
     "inference": FormatSpec("model.json", "model.pdiparams", "pir", ("fp32", "bf16", "fp16"), "Paddle Inference"),
     # oneDNN's int8 kernels are chosen by passes over the old representation only.
     "inference-legacy": FormatSpec(
-        "model.pdmodel", "model.pdiparams", "program", ("fp32", "bf16", "int8"), "Paddle Inference"
+        "model.pdmodel", "model.pdiparams", "program", ("fp32", "bf16", "fp16", "int8"), "Paddle Inference"
     ),
     "onnx": FormatSpec("model.onnx", None, "onnx", ("fp32", "int8"), "ONNX Runtime"),
     "lite": FormatSpec("model.nb", None, "naive_buffer", ("fp32",), "Paddle Lite"),

@@ -12,6 +12,7 @@ from ernie_pp.errors import RunError
 from ernie_pp.export.batches import Batch
 from ernie_pp.export.formats import Target
 from ernie_pp.export.sessions import Session
+from ernie_pp.export.sessions.gpu import count_gpus
 from ernie_pp.models.heads import MASKED
 
 # A probability so near to its threshold is rounded to either side of it.
@@ -57,8 +58,9 @@ class Limits:
 
     @staticmethod
     def of(target: Target, *, tolerance: float, dev: DevFigure | None) -> Limits:
-        """Those of a target; `dev` is measured or not."""
-        return Limits(target.precision, tolerance, None if dev is None else dev.max_loss)
+        """Those of a target; `dev` is measured or not. What fp16 is for is a GPU: without one it is fp32."""
+        precision = "fp32" if target.precision == "fp16" and count_gpus() == 0 else target.precision
+        return Limits(precision, tolerance, None if dev is None else dev.max_loss)
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,12 @@ class Parity:
     def to_json(self) -> dict:
         """For the manifest."""
         values = {name: value for name, value in asdict(self).items() if name != "limits"}
-        return {**values, "tolerance": self.limits.tolerance, "max_loss": self.limits.max_loss}
+        return {
+            **values,
+            "precision": self.limits.precision,
+            "tolerance": self.limits.tolerance,
+            "max_loss": self.limits.max_loss,
+        }
 
 
 def compare(

@@ -23,12 +23,14 @@ _ADVICE = "Run `ernie-pp bench --bundle DIR --write` again, or remove the file."
 class RuntimeOptions:
     """Settings of a runtime that change speed and memory, and no answer beyond rounding.
 
-    `onednn` and `memory_optim` are Paddle Inference's; the other runtimes have no such setting.
+    All but `threads` are Paddle Inference's; the other runtimes have no such setting. `tensorrt` is for fp16 on a GPU,
+    in format inference-legacy.
     """
 
     threads: int = 1
     onednn: bool = True
     memory_optim: bool = False
+    tensorrt: bool = False
 
 
 def write_choice(bundle: Bundle, options: RuntimeOptions) -> Path:

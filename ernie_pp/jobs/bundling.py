@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ def export_model(
     target: Target | None = None,
     calibration: Sequence[Batch] = (),
     dev: DevFigure | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it.
 
     `target`: none: Paddle Inference in fp32. `calibration` are rows to quantise by; `dev` measures the dev
-    split too.
+    split too, and `shapes` are the sizes of batches there.
     """
     trained = open_trained(model)
     decode = load_codec(trained.settings["task"]).decode
@@ -50,6 +51,7 @@ def export_model(
                 tolerance=tolerance,
                 calibration=calibration,
                 dev=dev,
+                shapes=shapes,
             )
         )
 

@@ -26,6 +26,7 @@ from ernie_pp.training.build import build_forward
 
 _CALIBRATION_TOKENS = 1 << 16
 _CALIBRATION_ROWS = 512
+_BATCH_TOKENS = 4096
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class RunRows:
             np.unique(np.linspace(0, len(order) - 1, min(len(order), _CALIBRATION_ROWS)).round().astype(int))
         ]
         rows = rows.select(picked)
-        batches = order_for_evaluation(rows.lengths, max_tokens=max(4096, int(rows.lengths.max())))
+        batches = order_for_evaluation(rows.lengths, max_tokens=max(_BATCH_TOKENS, int(rows.lengths.max())))
         found, num_tokens = [], 0
         # Every length has its turn before the bound ends it.
         for index in np.random.default_rng(0).permutation(len(batches)):
@@ -54,6 +55,13 @@ class RunRows:
             if num_tokens >= _CALIBRATION_TOKENS:
                 break
         return found
+
+    def shapes(self) -> dict[str, list[int]]:
+        """The least, most and usual [rows, tokens] of a batch of dev rows, for runtimes that are built for ranges."""
+        lengths = self.prepared.splits["dev"].rows.lengths
+        most = max(1, _BATCH_TOKENS // int(lengths.max()))
+        usual = max(1, min(8, most))
+        return {"min": [1, 1], "opt": [usual, int(np.median(lengths))], "max": [most, int(lengths.max())]}
 
     def dev_figure(self) -> DevFigure:
         """The run's own best metric on its dev split."""
@@ -83,7 +91,7 @@ class _Measured:
     def of_bundle(self, session: Session, decoding: Any) -> float:
         rows, condense = self.split.rows, load_codec(self.model.settings["task"]).decode.condense
         answers: list[Any] = [None] * len(rows)
-        batches = order_for_evaluation(rows.lengths, max_tokens=max(4096, int(rows.lengths.max())))
+        batches = order_for_evaluation(rows.lengths, max_tokens=max(_BATCH_TOKENS, int(rows.lengths.max())))
         with track("measuring the bundle", len(rows), unit="rows") as tracker:
             for batch in batches:
                 micro_batch = build_micro_batch(rows, batch, pad_id=self.pad_id)

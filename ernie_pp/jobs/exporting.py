@@ -45,13 +45,15 @@ def export_plain(model: Path, bundle: Path, target: Target, *, max_length: int, 
 
 def _export(config: RunConfig, run: RunFolder, model: Path, bundle: Path, target: Target) -> str:
     """What is not fp32 of Paddle Inference is measured on the run's dev split, read again."""
-    calibration, dev = (), None
+    calibration, dev, shapes = (), None, None
     if target != Target():
         rows = read_run_rows(config, open_trained(model), cache=run.cache)
-        dev = rows.dev_figure()
+        dev, shapes = rows.dev_figure(), rows.shapes()
         calibration = rows.calibration() if target.precision == "int8" else ()
     tolerance = config.export.tolerance
-    parity = export_model(model, bundle, tolerance=tolerance, target=target, calibration=calibration, dev=dev)
+    parity = export_model(
+        model, bundle, tolerance=tolerance, target=target, calibration=calibration, dev=dev, shapes=shapes
+    )
     return f"bundle: {bundle} ({describe(parity)})"
 
 

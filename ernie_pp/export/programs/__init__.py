@@ -29,8 +29,7 @@ def write_program(model: InferenceModel, folder: Path, target: Target, *, calibr
     if target.format == "inference":
         return write_pir(model, program)
     if target.format == "inference-legacy":
-        model = calibrate(model, calibration) if target.precision == "int8" else model
-        return write_old_ir(model, program)
+        return write_old_ir(calibrate(model, calibration) if target.precision == "int8" else model, program)
     with tempfile.TemporaryDirectory() as name:
         if target.format == "onnx":
             source = Path(name) / FORMATS["inference"].program

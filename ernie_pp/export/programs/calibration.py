@@ -15,7 +15,7 @@ from ernie_pp.export.programs.inference_model import InferenceModel
 _MOVING_RATE = 0.9
 
 
-def calibrate(model: InferenceModel, batches: Sequence[Batch]) -> InferenceModel:
+def calibrate(model: InferenceModel, batches: Sequence[Batch]) -> paddle.nn.Layer:
     """A copy whose linear layers know the scale of weights and inputs; RunError where there is no row to measure on.
 
     The scale is a moving average of each batch's largest absolute value. Products of attention stay in fp32: in int8

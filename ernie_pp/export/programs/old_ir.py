@@ -13,14 +13,14 @@ from paddle.base.framework import Variable
 from paddle.base.layer_helper import LayerHelper
 from paddle.nn.layer import transformer
 
-from ernie_pp.export.programs.inference_model import InferenceModel, input_specs
+from ernie_pp.export.programs.inference_model import input_specs
 from ernie_pp.machine import held_signals
 
 # paddle.tensor as a layer's forward sees it; Paddle 3.3 gives another object under `paddle.tensor`.
 _TENSOR = transformer.tensor
 
 
-def write_old_ir(model: InferenceModel, program: Path) -> dict:
+def write_old_ir(model: paddle.nn.Layer, program: Path) -> dict:
     """Write `program` (.pdmodel) and its parameters beside it."""
     model.eval()
     with held_signals(), paddle.pir_utils.OldIrGuard(), _old_operators(model):
@@ -31,7 +31,7 @@ def write_old_ir(model: InferenceModel, program: Path) -> dict:
 
 
 @contextlib.contextmanager
-def _old_operators(model: InferenceModel) -> Iterator[None]:
+def _old_operators(model: paddle.nn.Layer) -> Iterator[None]:
     """Definitions for what ERNIE uses and Paddle 3.3 defines for PIR and eager tensors alone."""
     places = [
         (paddle, "matmul", _define_matmul),

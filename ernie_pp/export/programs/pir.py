@@ -6,11 +6,11 @@ from pathlib import Path
 
 import paddle
 
-from ernie_pp.export.programs.inference_model import InferenceModel, input_specs
+from ernie_pp.export.programs.inference_model import input_specs
 from ernie_pp.machine import held_signals
 
 
-def write_pir(model: InferenceModel, program: Path) -> dict:
+def write_pir(model: paddle.nn.Layer, program: Path) -> dict:
     """Write `program` (.json) and its parameters beside it."""
     model.eval()
     # It reads Python code anew, and tells an exception in there, a stop too, by pages of that code.

@@ -9,7 +9,7 @@ import os
 import sys
 
 import numpy as np
-from paddlelite.lite import MobileConfig, create_paddle_predictor
+from paddlelite.lite import MobileConfig, create_paddle_predictor  # type: ignore[import-not-found]
 
 
 def main(program, names):

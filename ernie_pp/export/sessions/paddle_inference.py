@@ -19,6 +19,7 @@ from ernie_pp.errors import ModelError
 from ernie_pp.export.bundle import MANIFEST, Bundle
 from ernie_pp.export.formats import problem_of_bf16
 from ernie_pp.export.runtime_choice import RuntimeOptions
+from ernie_pp.export.sessions.gpu import count_gpus, use_gpu
 from ernie_pp.machine import blocked_signals
 from ernie_pp.machine.streams import silenced_errors
 
@@ -87,8 +88,9 @@ def _build(bundle: Bundle, options: RuntimeOptions) -> Any:
         (library.AnalysisConfig, library.create_predictor) if library is not None else _import_inference()
     )
     config = config_type(str(bundle.program), str(bundle.parameters))
-    config.disable_gpu()
     config.disable_glog_info()
+    if not _uses_gpu(config, bundle, options):
+        config.disable_gpu()
     config.set_cpu_math_library_num_threads(options.threads)
     if bundle.spec.ir == "pir":
         # Memory optimisation of a PIR program fails unless both of these are on.
@@ -116,6 +118,16 @@ def _set_precision(config: Any, bundle: Bundle) -> None:
             LOG.warning("%s: %s: it is computed in fp32", bundle.folder, problem)
     elif bundle.precision == "int8":
         config.enable_mkldnn_int8()
+
+
+def _uses_gpu(config: Any, bundle: Bundle, options: RuntimeOptions) -> bool:
+    if bundle.precision != "fp16":
+        return False
+    if count_gpus() == 0:
+        LOG.warning("%s: fp16 is for GPUs, and Paddle sees none: it is computed in fp32", bundle.folder)
+        return False
+    use_gpu(config, bundle, half=type(config).Precision.Half, tensorrt=options.tensorrt)
+    return True
 
 
 def _copy_in(handle: object, array: np.ndarray) -> None:
