@@ -81,6 +81,10 @@ class PointerHead(nn.Layer):
         self.size, self.num_types = spec.pointer_size, spec.num_outputs
         self.dense = nn.Linear(config.hidden_size, 2 * self.size, weight_attr=_normal(config))
         self.borders = nn.Linear(2 * self.size, 2 * self.num_types, weight_attr=_normal(config))
+        half = self.size // 2
+        rates = paddle.to_tensor([10_000.0 ** (-index / half) for index in range(half)], dtype="float32")
+        # A buffer, not a constant of the forward pass: Paddle Lite has no operator for those.
+        self.register_buffer("rates", rates, persistable=False)
         self.layer_index, self.state = layer_index, state
 
     def forward(self, inputs: HeadInput) -> paddle.Tensor:
@@ -115,8 +119,7 @@ class PointerHead(nn.Layer):
     def _turned(self, part: paddle.Tensor, positions: paddle.Tensor) -> paddle.Tensor:
         """Each pair of numbers turned by an angle that grows with the position."""
         half = self.size // 2
-        rates = paddle.to_tensor([10_000.0 ** (-index / half) for index in range(half)], dtype="float32")
-        angles = positions * rates  # [rows, length, half]
+        angles = positions * self.rates  # [rows, length, half]
         cosine, sine = paddle.cos(angles).astype(part.dtype), paddle.sin(angles).astype(part.dtype)
         one, other = part[:, :, :half], part[:, :, half:]
         return paddle.concat([one * cosine - other * sine, one * sine + other * cosine], axis=-1)

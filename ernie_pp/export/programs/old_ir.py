@@ -33,20 +33,12 @@ def write_old_ir(model: paddle.nn.Layer, program: Path) -> dict:
 @contextlib.contextmanager
 def _old_operators(model: paddle.nn.Layer) -> Iterator[None]:
     """Definitions for what ERNIE uses and Paddle 3.3 defines for PIR and eager tensors alone."""
-    places = [
-        (paddle, "matmul", _define_matmul),
-        (_TENSOR, "matmul", _define_matmul),
-        (paddle, "tanh", _define_tanh),
-        (_TENSOR, "tanh", _define_tanh),
-        (F, "tanh", _define_tanh),
-        (F, "gelu", _define_gelu),
-    ]
-    originals = [(place, name, getattr(place, name)) for place, name, _ in places]
+    originals = [(place, name, getattr(place, name)) for place, name in _PLACES]
     # A block has taken its activation out of F when it was built.
     blocks = [layer for layer in model.sublayers() if getattr(layer, "activation", None) is F.gelu]
     try:
-        for place, name, define in places:
-            setattr(place, name, define(getattr(place, name)))
+        for place, name, original in originals:
+            setattr(place, name, _DEFINE[name](name, original))
         for block in blocks:
             block.activation = F.gelu
         yield
@@ -57,29 +49,43 @@ def _old_operators(model: paddle.nn.Layer) -> Iterator[None]:
             block.activation = F.gelu
 
 
-def _define_matmul(original: Callable) -> Callable:
+def _define_matmul(operator: str, original: Callable) -> Callable:
     def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Any:
         if not isinstance(x, Variable):
             return original(x, y, transpose_x, transpose_y, name)
-        return _append("matmul_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y})
+        return _append(f"{operator}_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y})
 
     return matmul
 
 
-def _define_tanh(original: Callable) -> Callable:
-    def tanh(x: Any, name: str | None = None) -> Any:
-        return _append("tanh", {"X": x}, {}) if isinstance(x, Variable) else original(x, name)
+def _define_unary(operator: str, original: Callable) -> Callable:
+    def unary(x: Any, name: str | None = None) -> Any:
+        return _append(operator, {"X": x}, {}) if isinstance(x, Variable) else original(x, name)
 
-    return tanh
+    return unary
 
 
-def _define_gelu(original: Callable) -> Callable:
+def _define_gelu(operator: str, original: Callable) -> Callable:
     def gelu(x: Any, approximate: bool = False, name: str | None = None) -> Any:
         if not isinstance(x, Variable):
             return original(x, approximate, name)
-        return _append("gelu", {"X": x}, {"approximate": bool(approximate)})
+        return _append(operator, {"X": x}, {"approximate": bool(approximate)})
 
     return gelu
+
+
+_DEFINE = {"matmul": _define_matmul, "gelu": _define_gelu, **dict.fromkeys(("tanh", "cos", "sin"), _define_unary)}
+# Each name where a layer's forward finds it.
+_PLACES = (
+    (paddle, "matmul"),
+    (_TENSOR, "matmul"),
+    (paddle, "tanh"),
+    (_TENSOR, "tanh"),
+    (F, "tanh"),
+    (paddle, "cos"),
+    (paddle, "sin"),
+    (F, "gelu"),
+)
 
 
 def _append(operator: str, inputs: dict[str, Any], attributes: dict[str, Any]) -> Any:
