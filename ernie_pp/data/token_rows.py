@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,19 @@ class TokenRows:
             offsets=None if rows.offsets is None else rows.offsets.astype(np.int32, copy=False),
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[TokenRows]) -> TokenRows:
+        """The rows of several records, which have the same fields, one after the other; without targets."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            ids=np.concatenate([part.ids for part in parts]),
+            type_ids=np.concatenate([part.type_ids for part in parts]),
+            row_starts=_starts(np.concatenate([part.lengths for part in parts])),
+            num_cut=np.concatenate([part.num_cut for part in parts]),
+            offsets=_joined([part.offsets for part in parts]),
+        )
+
     def with_targets(self, targets: np.ndarray | RowTargets | None) -> TokenRows:
         """The same tokens with other targets."""
         return dataclasses.replace(self, targets=targets)
@@ -78,6 +92,11 @@ class TokenRows:
         lengths = self.lengths[rows]
         starts = _starts(lengths)
         return np.arange(starts[-1]) + np.repeat(self.row_starts[:-1][rows] - starts[:-1], lengths)
+
+
+def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    there = [array for array in arrays if array is not None]
+    return np.concatenate(there) if len(there) == len(arrays) else None
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:

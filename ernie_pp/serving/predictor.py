@@ -18,6 +18,7 @@ from ernie_pp.export.runtime_choice import read_choice
 from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import switch_math
 from ernie_pp.serving.trained import read_decoding
+from ernie_pp.serving.work import Questions, QuestionWork, TextWork, Work
 from ernie_pp.tasks import load_codec
 from ernie_pp.text import Tokenizer
 from ernie_pp.text.invisible import is_blank
@@ -72,32 +73,23 @@ class Predictor:
 
     def predict(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> tuple[list[Any], np.ndarray]:
         """(one prediction a text or pair, how many tokens the length limit took from each row)."""
-        if self._codec.features.ANSWERS_IN_PAIR:
-            return self._ask(texts, pairs), np.zeros(len(texts), np.int64)
-        rows = self.encode(texts, pairs)
-        return self.decode(self.answers(rows), rows, texts), rows.num_cut
+        work = self.begin(texts, pairs)
+        while (rows := work.next(PART_TOKENS)) is not None:
+            work.take(self.answers(rows))
+        return work.result()
 
-    def _ask(self, questions: Sequence[str], documents: Sequence[str] | None) -> list[Any]:
-        """The answers to questions; the windows of long documents are read a bounded number at a time."""
-        seconds = self._checked(questions, documents)
-        assert seconds is not None, "such a bundle takes pairs"
-        found: list[list[Any]] = [[] for _ in questions]
-        text, features, merge = self.bundle.manifest["text"], self._codec.features, self._codec.decode.merge_windows
-        for part in features.encode_in_parts(questions, seconds, self.tokenizer, text, max_tokens=PART_TOKENS):
-            for index, answer in zip(part.text_index, self.answers(TokenRows.from_encoded(part)), strict=True):
-                found[index].append(answer)
-            for index in np.unique(part.text_index):
-                found[index] = [merge(found[index], seconds[index], self.decoding)]
-        decode = self._codec.decode.decode_question
-        return [decode(answers, document, self.decoding) for answers, document in zip(found, seconds, strict=True)]
+    def begin(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Work:
+        """Texts (or pairs) to be answered a bounded part at a time; DataError for a text that is none."""
+        seconds = self._checked(texts, pairs)
+        if self._codec.features.ANSWERS_IN_PAIR:
+            assert seconds is not None, "such a bundle takes pairs"
+            windows = Questions(texts, seconds, self.tokenizer, self.bundle.manifest["text"])
+            return QuestionWork(self._codec, windows, self.decoding)
+        return TextWork(self._codec, texts, self.encode(texts, pairs), self.decoding)
 
     def too_long(self, texts: Sequence[str], pairs: Sequence[str] | None) -> Sequence[TooLong]:
         """The texts that may not be cut and are longer than the bundle reads."""
         return self._codec.features.too_long(texts, pairs, self.tokenizer, self.bundle.manifest["text"])
-
-    def decode(self, answers: Sequence[Any], rows: TokenRows, texts: Sequence[str]) -> list[Any]:
-        """One prediction a text, from what `answers` gave for the rows that `encode` made of the texts."""
-        return self._codec.decode.decode(answers, rows, texts, self.decoding)
 
     def answers(self, rows: TokenRows) -> list[Any]:
         """Of each row what decides, in their order; the model's whole output is held for one batch at a time."""
