@@ -7,7 +7,7 @@ import pytest
 
 from ernie_pp.data.batches import MicroBatch, build_micro_batch, rows_of_batch
 from ernie_pp.data.token_rows import TokenRows
-from ernie_pp.export.build import MARGIN
+from ernie_pp.export.parity import MARGIN
 from ernie_pp.tasks.docqa.decode import (
     condense,
     decide,
