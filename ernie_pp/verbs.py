@@ -7,7 +7,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from ernie_pp.choices import MAX_THREADS, BundleFormat, Format, Math, OnError, Precision, Quoting
+from ernie_pp.argument_types import amount, num_threads, port, positive
+from ernie_pp.choices import BundleFormat, Format, Math, OnError, Precision, Quoting
 from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import ConfigError
 from ernie_pp.jobs.device_kinds import KINDS
@@ -16,21 +17,6 @@ from ernie_pp.machine.signals import blocked_signals
 # The formats of entities that `convert` reads, beside finding out, and writes.
 TARGETS = ("entities", "cluener", "cail", "doccano", "label_studio", "bio", "bioes", "bmes", "brat")
 SOURCES = ("auto", *TARGETS)
-
-
-def positive(word: str) -> int:
-    """A whole number above 0."""
-    if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"is {word!r}, expected a whole number above 0")
-    return int(word)
-
-
-def num_threads(word: str) -> int:
-    """As many threads as a machine may have."""
-    count = positive(word)
-    if count > MAX_THREADS:
-        raise argparse.ArgumentTypeError(f"is {word}, expected at most {MAX_THREADS}")
-    return count
 
 
 def add_config(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -146,6 +132,34 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_bench)
 
 
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bundle", metavar="DIR", nargs="+", required=True, dest="bundles", help="exported bundles, or NAME=DIR"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
+    parser.add_argument(
+        "--port", type=port, default=8080, help="port to listen on (default: 8080; 0: any that is free)"
+    )
+    parser.add_argument(
+        "--threads", type=num_threads, metavar="N", help="math threads of a bundle (default: one a core)"
+    )
+    parser.add_argument("--token-file", metavar="FILE", help="what clients must send as a bearer token")
+    parser.add_argument(
+        "--batch-wait-ms", type=amount, default=5.0, metavar="MS", help="wait for others to share a batch"
+    )
+    parser.add_argument("--max-body", type=positive, default=8 << 20, metavar="N", help="bytes of a request")
+    parser.add_argument("--max-texts", type=positive, default=256, metavar="N", help="texts of a request")
+    parser.add_argument(
+        "--max-characters", type=positive, default=1_000_000, metavar="N", help="characters of a request"
+    )
+    parser.add_argument(
+        "--max-queue", type=positive, default=256, metavar="N", help="requests of a bundle that may wait"
+    )
+    parser.add_argument("--timeout-s", type=amount, default=60.0, metavar="S", help="a request's time, then 504")
+    parser.add_argument("--grace-s", type=amount, default=30.0, metavar="S", help="what a stop leaves to requests")
+    parser.set_defaults(run=_serve)
+
+
 def _add_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", metavar="DIR", required=True, help="exported bundle of named entities or of docqa")
     parser.add_argument(
@@ -249,6 +263,14 @@ def _bench(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _serve(arguments: argparse.Namespace) -> int:
+    with blocked_signals():
+        from ernie_pp.jobs.serve import ServeOptions, serve
+
+    serve(ServeOptions(**_words_of(arguments, ServeOptions)))
+    return 0
+
+
 def _review(arguments: argparse.Namespace) -> int:
     with blocked_signals():
         from ernie_pp.jobs.review import review_documents
@@ -309,6 +331,7 @@ VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "predict": (_add_predict, "label the rows of a file with an exported bundle"),
     "export": (_add_export, "make a checked bundle of a run's best model, a checkpoint or a PaddleNLP model"),
     "bench": (_add_bench, "measure how fast bundles answer on this machine, beside each other"),
+    "serve": (_add_serve, "answer over HTTP with exported bundles"),
     "review": (_add_review, "fill the fields of contracts or other documents, and write pages to read them by"),
     "convert": (_add_convert, "turn a file of entities into another format, predictions too"),
     "plan": (_add_plan, "find the fastest grid of processes for a config on given devices"),

@@ -13,6 +13,7 @@ ALLOWED = {
     "nearest": set(),
     "choices": set(),
     "byte_sizes": set(),
+    "argument_types": {"choices"},
     "durable": {"errors"},
     "bounded": {"errors"},
     "machine": {"choices"},
@@ -27,7 +28,7 @@ ALLOWED = {
     "report": {"byte_sizes", "durable", "partition"},
     "tasks": {"bounded", "choices", "config", "data", "errors", "models", "nearest", "progress", "report", "text"},
     "review": {"bounded", "choices", "config", "data", "durable", "errors", "report", "tasks", "text"},
-    "serving": {"choices", "data", "errors", "export", "machine", "tasks", "text"},
+    "serving": {"choices", "config", "data", "errors", "export", "machine", "review", "tasks", "text"},
 }
 # The last three see all of them.
 _SEE_ALL = ("jobs", "verbs", "cli")
