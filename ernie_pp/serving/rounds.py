@@ -10,9 +10,10 @@ from typing import Any
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.serving.work import Work
 
-# Tokens of one round, padding not counted, and the least that a request gets of it.
+# Tokens of one round, padding not counted, and the most and the least that a request gets of it: one that comes while a
+# long document is being read waits for half a round.
 ROUND_TOKENS = 8192
-LEAST_SHARE = 1024
+MOST_SHARE, LEAST_SHARE = 4096, 1024
 
 Answers = Callable[[TokenRows], list[Any]]
 
@@ -52,22 +53,24 @@ class Rounds:
         Requests take part in the order of their turns until the round is full; who took part stands at the end.
         """
         parts = list(self._collect())
-        if any(rows is not None for _, rows in parts):
-            self._give_back([(one, rows) for one, rows in parts if rows is not None])
-        for one, rows in parts:
-            one.is_done = rows is None
+        if parts:
+            self._give_back(parts)
+        for one, _ in parts:
+            one.is_done = one.work.is_done
             if not one.is_done:
                 self._waiting.append(one)
         return [one for one, _ in parts]
 
-    def _collect(self) -> Iterator[tuple[Running, TokenRows | None]]:
-        left, share = ROUND_TOKENS, max(LEAST_SHARE, ROUND_TOKENS // max(1, len(self._waiting)))
+    def _collect(self) -> Iterator[tuple[Running, TokenRows]]:
+        left = ROUND_TOKENS
+        share = min(MOST_SHARE, max(LEAST_SHARE, ROUND_TOKENS // max(1, len(self._waiting))))
         for _ in range(len(self._waiting)):
             if left <= 0:
                 return
             one = self._waiting.popleft()
-            rows = one.work.next(min(share, max(left, 1)))
-            left -= 0 if rows is None else len(rows.ids)
+            rows = one.work.next(min(share, left))
+            assert rows is not None, "what is done does not wait"
+            left -= len(rows.ids)
             yield one, rows
 
     def _give_back(self, parts: list[tuple[Running, TokenRows]]) -> None:

@@ -29,6 +29,11 @@ class Work(Protocol):
         """What decides for each of the rows that `next` gave last, in their order."""
         ...
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all rows have been taken."""
+        ...
+
     def result(self) -> tuple[list[Any], np.ndarray]:
         """(one prediction a text, how many tokens the length limit took from each row)."""
         ...
@@ -58,6 +63,11 @@ class TextWork:
         """Answers of the last rows."""
         self._answers.extend(answers)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether every row has its answer."""
+        return len(self._answers) == len(self._rows)
+
     def result(self) -> tuple[list[Any], np.ndarray]:
         """Predictions of the texts."""
         decoded = self._codec.decode.decode(self._answers, self._rows, self._texts, self._decoding)
@@ -81,24 +91,21 @@ class QuestionWork:
         self._codec, self._questions, self._decoding = codec, questions, decoding
         self._found: list[list[Any]] = [[] for _ in questions.texts]
         self._parts: Iterator[EncodedRows] | None = None
-        self._asked: np.ndarray = np.zeros(0, np.int64)
-        self._num_done = 0
+        self._part: EncodedRows | None = None
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Questions whose windows are all read but for the last part's, of all."""
-        return self._num_done, len(self._questions.texts)
+        """Questions whose windows are all read, of all."""
+        if self._parts is None:
+            return 0, len(self._found)
+        return len(self._found) if self._part is None else int(_texts_of(self._part).min()), len(self._found)
 
     def next(self, max_tokens: int) -> TokenRows | None:
         """Windows of the next questions; the first call decides how many tokens each part has."""
-        self._parts = self._parts or self._cut(max_tokens)
-        part = next(self._parts, None)
-        if part is None:
-            self._num_done = len(self._found)
-            return None
-        assert part.text_index is not None, "rows are windows"
-        self._asked, self._num_done = part.text_index, int(part.text_index.min())
-        return TokenRows.from_encoded(part)
+        if self._parts is None:
+            self._parts = self._cut(max_tokens)
+            self._part = next(self._parts, None)
+        return None if self._part is None else TokenRows.from_encoded(self._part)
 
     def _cut(self, max_tokens: int) -> Iterator[EncodedRows]:
         asked, cut = self._questions, self._codec.features.encode_in_parts
@@ -106,13 +113,26 @@ class QuestionWork:
 
     def take(self, answers: Sequence[Any]) -> None:
         """Answers of the last windows, merged with what their questions have already."""
-        for index, answer in zip(self._asked.tolist(), answers, strict=True):
+        assert self._part is not None and self._parts is not None, "next was called"
+        asked = _texts_of(self._part)
+        for index, answer in zip(asked.tolist(), answers, strict=True):
             self._found[index].append(answer)
         merge, documents = self._codec.decode.merge_windows, self._questions.documents
-        for index in np.unique(self._asked).tolist():
+        for index in np.unique(asked).tolist():
             self._found[index] = [merge(self._found[index], documents[index], self._decoding)]
+        self._part = next(self._parts, None)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every window has its answer."""
+        return self._parts is not None and self._part is None
 
     def result(self) -> tuple[list[Any], np.ndarray]:
         """Answers to the questions; of a document nothing is cut."""
         decode, pairs = self._codec.decode.decode_question, zip(self._found, self._questions.documents, strict=True)
         return [decode(found, document, self._decoding) for found, document in pairs], np.zeros(len(self._found), int)
+
+
+def _texts_of(part: EncodedRows) -> np.ndarray:
+    assert part.text_index is not None, "rows are windows"
+    return part.text_index

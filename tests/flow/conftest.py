@@ -6,6 +6,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import question_run
 import sample_run
 
 
@@ -36,3 +37,12 @@ def dev_file(run_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def dev_predictions(run_folder: Path) -> list[dict]:
     return sample_run.read_jsonl(run_folder / "predictions.jsonl")
+
+
+@pytest.fixture(scope="session")
+def learned_questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was trained and measured on the same 32 questions."""
+    folder = tmp_path_factory.mktemp("questions")
+    documents = question_run.documents(8, seed=1)
+    sample_run.train_here(question_run.write_questions(folder, train=documents, dev=documents))
+    return folder / "run"

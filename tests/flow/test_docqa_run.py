@@ -22,13 +22,9 @@ from ernie_pp.training.answers import Pass, compute_answers
 from ernie_pp.training.build import build_forward
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """The folder of a run that was trained and measured on the same 32 questions."""
-    folder = tmp_path_factory.mktemp("questions")
-    documents = question_run.documents(8, seed=1)
-    sample_run.train_here(question_run.write_questions(folder, train=documents, dev=documents))
-    return folder / "run"
+@pytest.fixture
+def run(learned_questions):
+    return learned_questions
 
 
 def _metrics(run):

@@ -10,6 +10,7 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
 
+from ernie_pp.data.faults import excerpt
 from ernie_pp.data.readers.strict_json import JsonSyntaxError, StrictDecoder
 from ernie_pp.serving.http.errors import HttpError
 from ernie_pp.serving.limits import Limits
@@ -73,7 +74,7 @@ def decode_json(content: bytes) -> object:
         raise HttpError(400, "not_json", message) from error
     if decoded.problem is not None:
         one = decoded.problem
-        message = f'{one.column}: found "{one.value}", expected {one.expected}. {one.advice}'.strip()
+        message = f'{excerpt(one.column)}: found "{excerpt(one.value)}", expected {one.expected}. {one.advice}'.strip()
         raise HttpError(400, "not_json", message)
     if text[decoded.end :].strip(" \t\r\n"):
         raise HttpError(400, "not_json", "The body goes on after its JSON value. Send one object.")
@@ -91,7 +92,7 @@ def parse_predict(value: object) -> PredictBody:
         where = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in first["loc"])
         known = ", ".join(PredictBody.model_fields)
         advice = f" Known: {known}." if first["type"] == "extra_forbidden" else ""
-        raise HttpError(422, "wrong_fields", f"{first['msg']}.{advice}", where=where[:80]) from error
+        raise HttpError(422, "wrong_fields", f"{first['msg']}.{advice}", where=excerpt(where)) from error
 
 
 def settle_texts(body: PredictBody, *, task: str, takes_pairs: bool, limits: Limits) -> Texts:

@@ -15,7 +15,9 @@ from ernie_pp.serving.http.metrics import Metrics
 
 LOG = logging.getLogger("ernie_pp")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_OPEN_PATHS = frozenset({"/healthz"})
+# What holds nothing of anybody's: the page asks for the token itself.
+_OPEN_PATHS = frozenset({"/healthz", "/", "/docs"})
+_OPEN_FOLDER = "/page/"
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -57,7 +59,9 @@ class Guard:
             # A page of another site can make a browser ask here under a name that it has pointed at this machine.
             message = "The server listens on this machine alone: ask it as localhost or 127.0.0.1."
             raise HttpError(421, "wrong_host", message)
-        if self.token is not None and request.url.path not in _OPEN_PATHS and not self._is_known(request):
+        path = request.url.path
+        is_open = path in _OPEN_PATHS or path.startswith(_OPEN_FOLDER)
+        if self.token is not None and not is_open and not self._is_known(request):
             message = "Send the server's token: Authorization: Bearer TOKEN."
             raise HttpError(401, "no_token", message, headers={"WWW-Authenticate": "Bearer"})
 

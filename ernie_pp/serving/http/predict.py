@@ -144,7 +144,7 @@ def _about(worker: WorkerProcess) -> Mapping[str, Any]:
 def _check_type(request: Request, expected: str) -> None:
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != expected:
-        raise HttpError(415, "wrong_type", f"Content-Type is {given[:60]!r}, expected {expected}.")
+        raise HttpError(415, "wrong_type", f"Content-Type is {given[:60]!a}, expected {expected}.")
 
 
 def _form(request: Request) -> str:

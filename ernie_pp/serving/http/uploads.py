@@ -34,7 +34,7 @@ class TextRoute:
         if ending not in READERS or len(name) > _MAX_NAME:
             known = ", ".join(READERS)
             raise HttpError(
-                415, "wrong_type", f"The query's name ends in {ending[:20]!r}, expected {known}.", where="name"
+                415, "wrong_type", f"The query's name ends in {ending[:20]!a}, expected {known}.", where="name"
             )
         content = await read_body(request, self._limits)
         if not content:
