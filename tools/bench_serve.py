@@ -2,9 +2,9 @@
 
     python tools/bench_serve.py --bundle BUNDLE --texts FILE [--clients 64] [--seconds 120] [--minutes-soak 20]
 
-FILE holds a text a line. A server of its own is started for the bundle. `direct` is the same Predictor called with 256
-texts at a time in a process alone on the machine, before the server is started; the clients run beside the server and
-take a share of the same cores.
+FILE holds a text a line. A server of its own is started for the bundle. `direct` is the same Predictor called with as
+many texts at a time as the clients have under way, in a process alone on the machine, before the server is started; the
+clients run beside the server and take a share of the same cores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ernie_pp.machine.describe import describe_machine  # noqa: E402
 from ernie_pp.serving import Predictor  # noqa: E402
 from ernie_pp.serving.http.metrics import resident_bytes  # noqa: E402
 
-_DIRECT_TEXTS, _DIRECT_S = 256, 10.0
+_DIRECT_S = 10.0
 _SAMPLE_S = 5.0
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     alone = [sys.executable, __file__, *sys.argv[1:], "--direct"]
     done = subprocess.run(alone, stdout=subprocess.PIPE, text=True, check=True)
     direct = float(done.stdout.strip().splitlines()[-1])
-    print(f"direct: {direct:.0f} texts/s in batches of {_DIRECT_TEXTS}", flush=True)
+    print(f"direct: {direct:.0f} texts/s in batches of {words.clients * words.per_request}", flush=True)
     with tempfile.NamedTemporaryFile() as log, subprocess.Popen(_command(words), stderr=log) as process:
         try:
             asyncio.run(_measure(words, texts, _port(Path(log.name), process), process.pid, direct))
@@ -67,13 +67,14 @@ def _parse() -> argparse.Namespace:
 def _direct(words: argparse.Namespace, texts: list[str]) -> float:
     """Texts a second of the Predictor alone."""
     predictor, chosen = Predictor(words.bundle, threads=words.threads), random.Random(0)
-    batches = [chosen.choices(texts, k=_DIRECT_TEXTS) for _ in range(20)]
+    size = words.clients * words.per_request
+    batches = [chosen.choices(texts, k=size) for _ in range(20)]
     predictor(batches[0])
     count, start = 0, time.perf_counter()
     while time.perf_counter() - start < _DIRECT_S:
         predictor(batches[count % len(batches)])
         count += 1
-    return count * _DIRECT_TEXTS / (time.perf_counter() - start)
+    return count * size / (time.perf_counter() - start)
 
 
 def _command(words: argparse.Namespace) -> list[str]:
