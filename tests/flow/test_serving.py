@@ -26,7 +26,8 @@ TEXTS = ["房间很干净，下次还来。", "太差了，不会再来", "屏�
 def bundles(run_bundle, learned_questions, tmp_path_factory):
     """A bundle of each task."""
     folder = tmp_path_factory.mktemp("entities")
-    sample_run.train_here(entity_run.write_entities(folder, changes={"train": {"epochs": 2}}))
+    fields = {"fields": [{"name": "人物", "labels": ["人"], "many": True}]}
+    sample_run.train_here(entity_run.write_entities(folder, changes={"train": {"epochs": 4}, "review": fields}))
     return {"cls": run_bundle, "ner": folder / "run" / "bundle", "docqa": learned_questions / "bundle"}
 
 
@@ -64,6 +65,9 @@ def test_entities_are_those_of_a_direct_call_at_their_places(server, bundles):
         found = [[entity[key] for key in keys] for entity in one["entities"]]
         assert found == [[entity[key] for key in keys] for entity in other["entities"]]
         assert all(text[entity["start"] : entity["end"]] == entity["text"] for entity in one["entities"])
+        values = {value["text"] for value in one["fields"]["人物"]["values"] + one["fields"]["人物"]["others"]}
+        assert values == {entity["text"] for entity in one["entities"] if entity["label"] == "人"}
+    assert any(one["fields"]["人物"]["values"] for one in body["predictions"])
 
 
 def test_answers_are_those_of_a_direct_call_and_come_with_progress(server, bundles):
