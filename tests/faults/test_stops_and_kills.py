@@ -14,7 +14,8 @@ from injection import write_injection
 
 from ernie_pp.training.checkpoint.choose import choose_newest
 
-NUM_STOPS, NUM_KILLS = 10, 20
+# Enough to meet every kind of moment; `tools/soak.py` does as many as it is asked for.
+NUM_STOPS, NUM_KILLS = 6, 12
 EVERY_STEP = "checkpoint.every=1"
 
 
