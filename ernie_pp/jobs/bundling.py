@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +19,26 @@ from ernie_pp.tasks import load_codec
 from ernie_pp.training.home import scratch_home
 
 
+@dataclass(frozen=True)
+class MeasuredBy:
+    """What of a run's rows an export is made and measured with beside the stored ones.
+
+    `calibration` are rows to quantise by, `dev` measures the dev split, `shapes` are the sizes of batches there.
+    """
+
+    calibration: Sequence[Batch] = ()
+    dev: DevFigure | None = None
+    shapes: Mapping[str, Sequence[int]] | None = None
+
+
 def export_model(
-    model: Path,
-    bundle: Path,
-    *,
-    tolerance: float,
-    target: Target | None = None,
-    calibration: Sequence[Batch] = (),
-    dev: DevFigure | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
+    model: Path, bundle: Path, *, tolerance: float, target: Target | None = None, rows: MeasuredBy | None = None
 ) -> Parity:
     """Export a model folder of ours, checked on the dev rows that were stored with it.
 
-    `target`: none: Paddle Inference in fp32. `calibration` are rows to quantise by; `dev` measures the dev
-    split too, and `shapes` are the sizes of batches there.
+    `target`: none: Paddle Inference in fp32; `rows`: none: the stored rows alone.
     """
+    rows = rows or MeasuredBy()
     trained = open_trained(model)
     decode = load_codec(trained.settings["task"]).decode
 
@@ -49,9 +55,9 @@ def export_model(
                 decoding_of=lambda weights: decode.for_bundle(trained.decoding, weights),
                 decide=_decide_of(trained),
                 tolerance=tolerance,
-                calibration=calibration,
-                dev=dev,
-                shapes=shapes,
+                calibration=rows.calibration,
+                dev=rows.dev,
+                shapes=rows.shapes,
             )
         )
 

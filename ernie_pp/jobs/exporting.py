@@ -12,7 +12,7 @@ from ernie_pp.durable import told_as_unwritable
 from ernie_pp.errors import RunError
 from ernie_pp.export.formats import Target
 from ernie_pp.export.parity import describe
-from ernie_pp.jobs.bundling import export_model
+from ernie_pp.jobs.bundling import MeasuredBy, export_model
 from ernie_pp.jobs.checkpoint_model import write_checkpoint_model
 from ernie_pp.jobs.dev_figure import read_run_rows
 from ernie_pp.jobs.plain_model import write_plain_model
@@ -45,15 +45,12 @@ def export_plain(model: Path, bundle: Path, target: Target, *, max_length: int, 
 
 def _export(config: RunConfig, run: RunFolder, model: Path, bundle: Path, target: Target) -> str:
     """What is not fp32 of Paddle Inference is measured on the run's dev split, read again."""
-    calibration, dev, shapes = (), None, None
+    rows = None
     if target != Target():
-        rows = read_run_rows(config, open_trained(model), cache=run.cache)
-        dev, shapes = rows.dev_figure(), rows.shapes()
-        calibration = rows.calibration() if target.precision == "int8" else ()
-    tolerance = config.export.tolerance
-    parity = export_model(
-        model, bundle, tolerance=tolerance, target=target, calibration=calibration, dev=dev, shapes=shapes
-    )
+        read = read_run_rows(config, open_trained(model), cache=run.cache)
+        calibration = read.calibration() if target.precision == "int8" else ()
+        rows = MeasuredBy(calibration, read.dev_figure(), read.shapes())
+    parity = export_model(model, bundle, tolerance=config.export.tolerance, target=target, rows=rows)
     return f"bundle: {bundle} ({describe(parity)})"
 
 

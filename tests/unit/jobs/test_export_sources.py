@@ -1,5 +1,6 @@
 """What is exported from: a checkpoint of a run, and task models that PaddleNLP wrote; and what the dev split says."""
 
+import dataclasses
 import json
 import shutil
 
@@ -49,9 +50,9 @@ def test_a_step_that_was_not_kept_names_those_that_were(run):
 def test_a_loss_on_dev_over_the_limit_is_no_bundle(run, monkeypatch):
     real = exporting.export_model
 
-    def worse(*arguments, dev, **options):
-        broken = type(dev)(dev.name, dev.of_model, lambda *_: dev.of_model() - 0.02, dev.max_loss)
-        return real(*arguments, dev=broken, **options)
+    def worse(*arguments, rows, **options):
+        dev = dataclasses.replace(rows.dev, of_bundle=lambda *_: rows.dev.of_model() - 0.02)
+        return real(*arguments, rows=dataclasses.replace(rows, dev=dev), **options)
 
     monkeypatch.setattr(exporting, "export_model", worse)
     with pytest.raises(RunError, match=r"2\.00 points lost \(allowed 0\.5\)"):
