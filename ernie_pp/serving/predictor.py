@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ernie_pp.choices import Math
-from ernie_pp.data.batches import build_micro_batch, order_for_evaluation
+from ernie_pp.data.batches import build_micro_batch
 from ernie_pp.data.token_rows import TokenRows
 from ernie_pp.errors import DataError, ModelError
 from ernie_pp.export.bundle import open_bundle
 from ernie_pp.export.runtime_choice import read_choice
 from ernie_pp.export.sessions import open_session
 from ernie_pp.machine import switch_math
+from ernie_pp.serving.shapes import pad_to, split_into_shapes, width_of
 from ernie_pp.serving.trained import read_decoding
 from ernie_pp.serving.work import Questions, QuestionWork, TextWork, Work
 from ernie_pp.tasks import load_codec
@@ -94,7 +95,7 @@ class Predictor:
     def answers(self, rows: TokenRows) -> list[Any]:
         """Of each row what decides, in their order; the model's whole output is held for one batch at a time."""
         answers: list[Any] = [None] * len(rows)
-        for batch in order_for_evaluation(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max()))):
+        for batch in split_into_shapes(rows.lengths, max_tokens=max(self.batch_tokens, int(rows.lengths.max()))):
             logits = self._run(rows, batch)
             found = self._codec.decode.condense(logits, rows.select(batch), self.decoding)
             for index, answer in zip(batch, found, strict=True):
@@ -127,10 +128,14 @@ class Predictor:
         return self._codec.features.ANSWERS_IN_PAIR or self.bundle.manifest["columns"]["text_pair"] is not None
 
     def _run(self, rows: TokenRows, batch: np.ndarray) -> np.ndarray:
-        micro_batch = build_micro_batch(rows, batch, pad_id=self.tokenizer.pad_id)
-        logits = self._session.run(micro_batch.input_ids, micro_batch.token_type_ids)
+        pad_id = self.tokenizer.pad_id
+        micro_batch = build_micro_batch(rows, batch, pad_id=pad_id)
+        width = width_of(micro_batch.input_ids.shape[1], limit=self.bundle.manifest["text"]["max_length"])
+        logits = self._session.run(
+            pad_to(micro_batch.input_ids, width, pad_id), pad_to(micro_batch.token_type_ids, width, 0)
+        )
         try:
-            self.decoding.check_output(logits.shape, micro_batch.input_ids.shape[1])
+            self.decoding.check_output(logits.shape, width)
         except ValueError as error:
             advice = "Copy the bundle again, whole, or export it again."
             raise ModelError(str(self.bundle.folder), str(error), advice) from error
