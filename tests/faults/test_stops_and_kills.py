@@ -15,7 +15,7 @@ from injection import write_injection
 from ernie_pp.training.checkpoint.choose import choose_newest
 
 # Enough to meet every kind of moment; `tools/soak.py` does as many as it is asked for.
-NUM_STOPS, NUM_KILLS = 6, 12
+NUM_STOPS, NUM_KILLS = 4, 8
 EVERY_STEP = "checkpoint.every=1"
 
 

@@ -1,5 +1,6 @@
 """The cut is the best there is, fits into memory, and recomputes no more than memory asks for."""
 
+import gc
 import random
 import time
 from dataclasses import replace
@@ -146,9 +147,12 @@ def test_a_thousand_layers_on_64_stages_take_under_a_second(alike, limits):
         draw = random.Random(0)
         layers = [replace(one, forward_s=draw.uniform(0.5, 1.5), backward_s=draw.random()) for one in costs.layers]
         costs = replace(costs, layers=tuple(layers))
+    gc.freeze()  # what thousands of tests before have left is not the solver's to look through
     begin = time.process_time()
     cut = solve_for(costs, stages=64, micro_batches=64, memory_bytes=limits, recompute="auto")
-    assert time.process_time() - begin < 1.0
+    seconds = time.process_time() - begin
+    gc.unfreeze()
+    assert seconds < 1.0
     assert bool(cut.recomputed) == (limits is not None)
 
 
