@@ -1,6 +1,5 @@
 """The cut is the best there is, fits into memory, and recomputes no more than memory asks for."""
 
-import gc
 import random
 import time
 from dataclasses import replace
@@ -147,12 +146,10 @@ def test_a_thousand_layers_on_64_stages_take_under_a_second(alike, limits):
         draw = random.Random(0)
         layers = [replace(one, forward_s=draw.uniform(0.5, 1.5), backward_s=draw.random()) for one in costs.layers]
         costs = replace(costs, layers=tuple(layers))
-    gc.freeze()  # what thousands of tests before have left is not the solver's to look through
-    begin = time.process_time()
+    # Of this thread alone: libraries that other tests have loaded keep threads of their own busy.
+    begin = time.thread_time()
     cut = solve_for(costs, stages=64, micro_batches=64, memory_bytes=limits, recompute="auto")
-    seconds = time.process_time() - begin
-    gc.unfreeze()
-    assert seconds < 1.0
+    assert time.thread_time() - begin < 1.0
     assert bool(cut.recomputed) == (limits is not None)
 
 
